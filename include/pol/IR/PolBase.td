@@ -1,0 +1,61 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef POL_IR_POLBASE_TD
+#define POL_IR_POLBASE_TD
+
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Pol_Dialect : Dialect {
+  let name = "pol";
+  let cppNamespace = "::mlir::pol";
+  let summary = "Buffers described as data, materialized by the caller";
+  let description = [{
+    In `pol` a kernel describes the buffers it needs as data, holding no memory,
+    and the caller decides where they come from.
+
+    `pol.undef` describes an array: element type and shape, no memory.
+    `pol.bundle` groups descriptions by name. `pol.alloc` materializes a
+    description, or a whole nested bundle of them, against a *space*: a heap, an
+    arena, or the frame of a `pol.frame`, which reclaims everything allocated
+    from it when it closes. A kernel (any `func.func` that has a
+    `pol.description`, or an op that implements `KernelOpInterface`) states
+    outputs, checkpoints and scratch.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{ void registerTypes(); }];
+}
+
+def Pol_BufferRole : I32EnumAttr<"BufferRole",
+    "what a kernel uses a buffer for", [
+      I32EnumAttrCase<"Output", 0, "output">,
+      I32EnumAttrCase<"Checkpoint", 1, "checkpoint">,
+      I32EnumAttrCase<"Scratch", 2, "scratch">,
+      I32EnumAttrCase<"Hidden", 3, "hidden">
+    ]> {
+  let cppNamespace = "::mlir::pol";
+  let genSpecializedAttr = 0;
+}
+
+def Pol_BufferRoleAttr : EnumAttr<Pol_Dialect, Pol_BufferRole, "role"> {
+  let summary = "what a kernel uses a buffer for";
+  let description = [{
+    `output` (the caller's), `checkpoint` (from forward to backward), `scratch`
+    (dies with its frame) or `hidden` (made by a pass, asked for by nobody).
+  }];
+}
+
+def Pol_BufferRoleArrayAttr
+    : TypedArrayAttrBase<Pol_BufferRoleAttr, "buffer roles">;
+
+class Pol_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Pol_Dialect, mnemonic, traits>;
+
+#endif // POL_IR_POLBASE_TD

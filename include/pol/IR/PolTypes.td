@@ -1,0 +1,150 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef POL_IR_POLTYPES_TD
+#define POL_IR_POLTYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "pol/IR/PolBase.td"
+include "pol/IR/PolInterfaces.td"
+
+class Pol_Type<string name, string typeMnemonic, list<Trait> traits = []>
+    : TypeDef<Pol_Dialect, name, traits> {
+  let mnemonic = typeMnemonic;
+}
+
+def Pol_UndefType : Pol_Type<"Undef", "undef", [ShapedTypeInterface]> {
+  let summary = "an array described, not allocated";
+  let description = [{
+    Element type and shape of an array, holding no memory. Dynamic extents are
+    carried by the value. The element type is an integer, index, float or
+    complex type.
+
+    ```mlir
+    !pol.undef<4x?xf32>
+    !pol.undef<f64>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` custom<UndefShape>($shape, $elementType) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool hasRank() const { return true; }
+    ::mlir::ShapedType cloneWith(::std::optional<::llvm::ArrayRef<int64_t>> shape,
+                                 ::mlir::Type elementType) const;
+  }];
+}
+
+def Pol_BundleType : Pol_Type<"Bundle", "bundle"> {
+  let summary = "named values, possibly nested";
+  let description = [{
+    An ordered list of uniquely named entries. An entry is a description
+    (`!pol.undef`), a tensor or memref, or another bundle. Bundles may be empty,
+    and nest at most 64 deep.
+
+    ```mlir
+    !pol.bundle<{y: !pol.undef<?xf32>, stats: !pol.bundle<{m: tensor<f32>}>}>
+    !pol.bundle<{}>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
+                        ArrayRefParameter<"::mlir::Type">:$types);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    size_t size() const { return getTypes().size(); }
+    /// The position of the entry of that name, if there is one.
+    ::std::optional<unsigned> find(::llvm::StringRef name) const;
+  }];
+}
+
+class Pol_SpaceType<string name, string typeMnemonic, string isFrame,
+                    string canRelease>
+    : Pol_Type<name, typeMnemonic, [
+        DeclareTypeInterfaceMethods<Pol_SpaceTypeInterface,
+            ["isFrame", "canRelease"]>]> {
+  let parameters = (ins OptionalParameter<"::mlir::Attribute">:$memorySpace);
+  let assemblyFormat = "(`<` $memorySpace^ `>`)?";
+  let genVerifyDecl = 1;
+  let extraClassDefinition =
+    "bool $cppClass::isFrame() const { return " # isFrame # "; }\n" #
+    "bool $cppClass::canRelease() const { return " # canRelease # "; }\n" #
+    [{
+      ::llvm::LogicalResult $cppClass::verify(
+          ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError,
+          ::mlir::Attribute memorySpace) {
+        return verifyMemorySpace(emitError, memorySpace);
+      }
+    }];
+}
+
+def Pol_HeapType : Pol_SpaceType<"Heap", "heap", "false", "true"> {
+  let summary = "a space of single allocations";
+  let description = [{
+    Every allocation is one of its own. Those that do not leave their block are
+    freed at its end; the others belong to the heap's owner, which frees them
+    with the heap. Each is freed exactly once.
+
+    ```mlir
+    !pol.heap
+    ```
+  }];
+}
+
+def Pol_ArenaType : Pol_SpaceType<"Arena", "arena", "false", "false"> {
+  let summary = "a space carved from one slab";
+  let description = [{
+    A bump allocator over memory of the caller's. Nothing carved from it is ever
+    freed by itself; frames, retract and reset reclaim in bulk. It never grows.
+
+    ```mlir
+    !pol.arena
+    !pol.arena<#gpu.address_space<global>>
+    ```
+  }];
+}
+
+def Pol_FrameType : Pol_SpaceType<"Frame", "frame", "true", "false"> {
+  let summary = "a space that lives as long as its `pol.frame`";
+  let description = [{
+    What is allocated from a frame is reclaimed when the frame closes. Only a
+    frame can hold scratch.
+
+    ```mlir
+    !pol.frame
+    ```
+  }];
+}
+
+def Pol_MarkType : Pol_Type<"Mark", "mark"> {
+  let summary = "a point in a space's sequence of carves";
+  let description = [{
+    What `pol.mark` takes and `pol.retract` returns to: offset and epoch.
+
+    ```mlir
+    !pol.mark
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+def Pol_AnySpace : Type<
+    CPred<"::llvm::isa<::mlir::pol::SpaceTypeInterface>($_self)">,
+    "space", "::mlir::pol::SpaceTypeInterface">;
+def Pol_AnyDescription : AnyTypeOf<[Pol_UndefType, Pol_BundleType],
+    "description">;
+def Pol_AnyBuffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef], "buffer">;
+def Pol_AnyShaped : AnyTypeOf<[AnyRankedTensor, AnyMemRef, Pol_UndefType],
+    "ranked tensor, memref or description">;
+
+#endif // POL_IR_POLTYPES_TD

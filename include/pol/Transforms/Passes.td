@@ -1,0 +1,269 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The passes between a program as it is written and kernels in their places, in
+// the order in which the pipelines run them.
+
+#ifndef POL_TRANSFORMS_PASSES_TD
+#define POL_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// Describe
+//===----------------------------------------------------------------------===//
+
+def ExpandApply : Pass<"pol-expand-apply", "::mlir::ModuleOp"> {
+  let summary = "write pol.apply out as outputs, frame, scratch and call";
+  let description = [{
+    An apply becomes the description of its outputs with overrides in place,
+    their allocation from the space, and, where the kernel describes scratch, a
+    frame on the space in which scratch is allocated and the kernel called.
+
+    ```mlir
+    %r = pol.apply @f(%x) in %s : (tensor<4xf32>), !pol.arena -> tensor<4xf32>
+    ```
+
+    becomes `pol.outputs`, `pol.alloc`, `pol.frame`, `pol.scratch`, `pol.call`.
+  }];
+  let dependentDialects = ["::mlir::pol::PolDialect"];
+}
+
+def ResolveDescriptions : Pass<"pol-resolve-descriptions", "::mlir::ModuleOp"> {
+  let summary = "answer what kernels describe, and call them";
+  let description = [{
+    `pol.outputs`, `pol.checkpoints` and `pol.scratch` become what the kernel
+    describes: the body of the function's description, inlined, or what the op's
+    static interface says. `pol.call` becomes a `func.call` or the op itself.
+    Descriptions of functions are gone afterwards.
+
+    ```mlir
+    %d = pol.outputs @f(%x) : (tensor<?xf32>) -> !pol.bundle<{y: !pol.undef<?xf32>}>
+    ```
+
+    becomes
+
+    ```mlir
+    %u = pol.undef like %x : tensor<?xf32>
+    %d = pol.bundle {y = %u : !pol.undef<?xf32>}
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::pol::PolDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def FlattenBundles : Pass<"pol-flatten-bundles", "::mlir::ModuleOp"> {
+  let summary = "dissolve bundles and descriptions into tensors and extents";
+  let description = [{
+    A bundle becomes its entries, a description its dynamic extents: in
+    functions (argument attributes move along), calls, `scf` and `cf` control
+    flow, `arith.select` and frames. What is left of descriptions are index
+    values, and every `pol.alloc` allocates one array.
+
+    ```mlir
+    %b = pol.alloc %s, %d : !pol.arena, !pol.bundle<{y: !pol.undef<?xf32>}>
+        -> !pol.bundle<{y: tensor<?xf32>}>
+    ```
+
+    becomes
+
+    ```mlir
+    %y = pol.alloc %s[%n] {name = "y"} : !pol.arena -> tensor<?xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::pol::PolDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Materialize
+//===----------------------------------------------------------------------===//
+
+def VerifyLifetimes : Pass<"pol-verify-lifetimes", "::mlir::ModuleOp"> {
+  let summary = "check that nothing outlives the frame it was allocated from";
+  let description = [{
+    Follows every buffer through views, destination-style results, structured
+    and unstructured control flow, calls and stores, and reports each that is
+    reachable after its frame closes, scratch outside a frame, and allocations
+    from an outer space inside a parallel region. On memrefs, after
+    bufferization, the check is the authority; on tensors it gives the same
+    errors earlier.
+
+    ```mlir
+    %r = pol.frame on %arena : !pol.arena -> tensor<4xf32> {
+    ^bb0(%f: !pol.frame):
+      %t = pol.alloc %f[] : !pol.frame -> tensor<4xf32>
+      pol.yield %t : tensor<4xf32>  // error: outlives its frame
+    }
+    ```
+  }];
+}
+
+def Bufferize : Pass<"pol-bufferize", "::mlir::ModuleOp"> {
+  let summary = "turn tensors into memrefs, reporting hidden buffers";
+  let description = [{
+    One-shot bufferization over function boundaries with identity layouts and
+    memory spaces taken from tensor encodings. Every buffer and copy that it
+    adds, which no `pol.alloc` asked for, is reported: as a remark, or with
+    `strict` as an error. Added buffers come from the thread's heap and are gone
+    when the function returns.
+
+    ```mlir
+    %t = pol.alloc %s[] : !pol.arena -> tensor<4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %t = pol.alloc %s[] : !pol.arena -> memref<4xf32>
+    ```
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false",
+           "A buffer or copy that no pol.alloc asked for is an error">,
+    Option<"reportHidden", "report-hidden", "bool", "true",
+           "Say where buffers and copies were added">
+  ];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::pol::PolDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Place
+//===----------------------------------------------------------------------===//
+
+def ReleaseBuffers : Pass<"pol-release-buffers", "::mlir::ModuleOp"> {
+  let summary = "free heap buffers at the end of the block they stay in";
+  let description = [{
+    A buffer from a space that can free single ones, and that does not leave the
+    block it is allocated in, is released at the end of the block. All others
+    belong to the heap's owner. So each is freed exactly once.
+
+    ```mlir
+    %m = pol.alloc %heap[] : !pol.heap -> memref<4xf32>
+    memref.store %c, %m[%i] : memref<4xf32>
+    pol.release %m in %heap : memref<4xf32>, !pol.heap
+    ```
+  }];
+  let dependentDialects = ["::mlir::pol::PolDialect"];
+}
+
+def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
+  let summary = "turn frames into stack buffers, marks and retracts";
+  let description = [{
+    A frame from which only arrays of static size are allocated becomes stack
+    buffers, hoisted to the entry of the function or parallel body, as long as
+    no chain of calls needs more than `max-stack-bytes`. Every other frame is a
+    mark and a retract of its space. An allocation from an outer space inside a
+    frame is placed before the frame, or reported where its size does not allow
+    that. Remaining allocations become carves.
+
+    ```mlir
+    pol.frame on %arena : !pol.arena {
+    ^bb0(%f: !pol.frame):
+      %t = pol.alloc %f[%n] : !pol.frame -> memref<?xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %m = pol.mark %arena : !pol.arena
+    %t, %ok = pol.carve %arena[%n] : !pol.arena -> memref<?xf32>
+    %done = pol.retract %arena, %m : !pol.arena
+    ```
+  }];
+  let options = [
+    Option<"maxStackBytes", "max-stack-bytes", "int64_t", "65536",
+           "Bytes of stack that frames may take along any chain of calls">,
+    Option<"allocaScope", "alloca-scope", "bool", "false",
+           "Emit memref.alloca_scope in place of hoisted stack buffers, for "
+           "consumers that lower it themselves">
+  ];
+  let dependentDialects = [
+    "::mlir::memref::MemRefDialect", "::mlir::pol::PolDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
+def ThreadStatus : Pass<"pol-thread-status", "::mlir::ModuleOp"> {
+  let summary = "return early where a carve or retract fails";
+  let description = [{
+    Runs once control flow is unstructured. Every function that may carve or
+    retract, or calls one that may, gets one more result, an `i1` that is true
+    on success; it returns at once with false when a carve, retract or call
+    fails. Retracting what was carved until then is up to the entry point.
+
+    ```mlir
+    %m, %ok = pol.carve %arena[%n] : !pol.arena -> memref<?xf32>
+    cf.cond_br %ok, ^next, ^failed
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::ub::UBDialect"
+  ];
+}
+
+def EmitEntryPoints : Pass<"pol-emit-entry-points", "::mlir::ModuleOp"> {
+  let summary = "give public functions a C wrapper that returns a status";
+  let description = [{
+    For each public function `f` with a body, emits `pol_entry_f`, callable from
+    C: an error record (may be null), a pointer for each result, then the
+    arguments, memrefs as pointers to descriptors and spaces as `pol_space *`.
+    It returns 0, or a `pol_status` with the record filled and every space as it
+    was before the call.
+
+    ```c
+    int32_t pol_entry_f(pol_error *error, memref_f32_1d *result,
+                        pol_space *arena, memref_f32_1d *x);
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::pol::PolDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Between stages
+//===----------------------------------------------------------------------===//
+
+def VerifyStage : Pass<"pol-verify-stage", "::mlir::ModuleOp"> {
+  let summary = "check what may remain after a stage";
+  let description = [{
+    Reports the first op or type that the stage should have removed:
+
+    | stage | gone |
+    | --- | --- |
+    | `describe` | descriptions, bundles, verbs |
+    | `materialize` | tensors |
+    | `place` | frames, allocations |
+    | `expand` | kernel ops |
+    | `target` | unchecked carves and retracts, structured control flow |
+
+    ```
+    pol-opt in.mlir --pol-verify-stage=stage=place
+    ```
+  }];
+  let options = [
+    Option<"stage", "stage", "std::string", "\"describe\"",
+           "describe, materialize, place, expand or target">
+  ];
+}
+
+#endif // POL_TRANSFORMS_PASSES_TD

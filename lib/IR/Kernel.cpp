@@ -1,0 +1,127 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Finding the kernel that a verb names, and what it describes.
+
+#include "pol/IR/PolOps.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+Value KernelInvocation::getOperand(unsigned position) const {
+  if (present.empty())
+    return position < operands.size() ? operands[position] : Value();
+  if (position >= present.size() || !present[position])
+    return Value();
+  size_t index = llvm::count(present.take_front(position), true);
+  return index < operands.size() ? operands[index] : Value();
+}
+
+std::string mlir::pol::getKernelName(Attribute name) {
+  std::string text;
+  llvm::raw_string_ostream(text) << name;
+  return text;
+}
+
+DescriptionOp mlir::pol::lookupDescription(Operation *from,
+                                           FlatSymbolRefAttr function) {
+  Operation *table = SymbolTable::getNearestSymbolTable(from);
+  while (table && !isa<ModuleOp>(table))
+    table = SymbolTable::getNearestSymbolTable(table->getParentOp());
+  if (!table)
+    return nullptr;
+  for (auto description : cast<ModuleOp>(table).getOps<DescriptionOp>())
+    if (description.getFunctionAttr() == function)
+      return description;
+  return nullptr;
+}
+
+BundleType Kernel::getBundleType(MLIRContext *context, BufferRole role) const {
+  SmallVector<StringAttr> names;
+  SmallVector<Type> types;
+  for (const BufferDescription &buffer : buffers) {
+    if (buffer.role != role)
+      continue;
+    names.push_back(buffer.name);
+    types.push_back(buffer.type);
+  }
+  return BundleType::get(context, names, types);
+}
+
+bool Kernel::hasRole(BufferRole role) const {
+  return llvm::any_of(buffers, [&](const BufferDescription &buffer) {
+    return buffer.role == role;
+  });
+}
+
+static FailureOr<Kernel> resolveFunction(Operation *verb,
+                                         FlatSymbolRefAttr name,
+                                         const KernelInvocation &invocation) {
+  Kernel kernel;
+  kernel.function =
+      SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(verb, name);
+  if (!kernel.function)
+    return verb->emitOpError("expected ") << name << " to be a function";
+  kernel.description = lookupDescription(verb, name);
+  if (!kernel.description)
+    return verb->emitOpError("expected function ")
+           << name << " to have a pol.description";
+  if (invocation.attributes && !invocation.attributes.empty())
+    return verb->emitOpError("expected no attributes for function ") << name;
+  if (!invocation.present.empty())
+    return verb->emitOpError("expected every operand of function ")
+           << name << " to be present";
+  if (!invocation.regions.empty())
+    return verb->emitOpError("expected no regions for function ") << name;
+
+  // A malformed description has a diagnostic of its own.
+  if (kernel.description.getBody().empty() || !kernel.description.getDescribe())
+    return failure();
+  TypeRange wanted = kernel.description.getBody().getArgumentTypes();
+  if (wanted.size() != invocation.operands.size())
+    return verb->emitOpError("expected ")
+           << wanted.size() << " operands for " << name << ", but got "
+           << invocation.operands.size();
+  for (auto [index, want, got] :
+       llvm::enumerate(wanted, invocation.operands.getTypes()))
+    if (want != got)
+      return verb->emitOpError("expected operand ")
+             << index << " for " << name << " to be " << want << ", but got "
+             << got;
+  kernel.description.getBuffers(kernel.buffers);
+  return kernel;
+}
+
+static FailureOr<Kernel> resolveOp(Operation *verb, StringAttr name,
+                                   const KernelInvocation &invocation) {
+  Kernel kernel;
+  kernel.op = RegisteredOperationName::lookup(name, verb->getContext());
+  if (!kernel.op)
+    return verb->emitOpError("expected ") << name << " to be a registered op";
+  auto *interface = kernel.op->getInterface<KernelOpInterface>();
+  if (!interface)
+    return verb->emitOpError("expected ")
+           << name << " to be a kernel, but it does not implement "
+                      "KernelOpInterface";
+  if (!invocation.present.empty() &&
+      static_cast<size_t>(llvm::count(invocation.present, true)) !=
+          invocation.operands.size())
+    return verb->emitOpError("expected as many operands as are present, but "
+                             "got ")
+           << invocation.operands.size();
+  if (failed(interface->inferBuffers(invocation, kernel.buffers)))
+    return failure();
+  return kernel;
+}
+
+FailureOr<Kernel> Kernel::resolve(Operation *verb, Attribute name,
+                                  const KernelInvocation &invocation) {
+  if (auto symbol = dyn_cast<FlatSymbolRefAttr>(name))
+    return resolveFunction(verb, symbol, invocation);
+  return resolveOp(verb, cast<StringAttr>(name), invocation);
+}
