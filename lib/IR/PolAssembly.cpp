@@ -48,23 +48,6 @@ void mlir::pol::printNamedOperands(OpAsmPrinter &printer, Operation *,
   printer << "}";
 }
 
-ParseResult mlir::pol::parseOverrides(OpAsmParser &parser,
-                                      UnresolvedOperands &values, Types &types,
-                                      ArrayAttr &names) {
-  if (failed(parser.parseOptionalKeyword("override")))
-    return success();
-  return parseNamedOperands(parser, values, types, names);
-}
-
-void mlir::pol::printOverrides(OpAsmPrinter &printer, Operation *op,
-                               OperandRange values, TypeRange types,
-                               ArrayAttr names) {
-  if (!names)
-    return;
-  printer << "override ";
-  printNamedOperands(printer, op, values, types, names);
-}
-
 //===----------------------------------------------------------------------===//
 // Described buffers
 //===----------------------------------------------------------------------===//
@@ -132,60 +115,33 @@ void mlir::pol::printDescribedBuffers(OpAsmPrinter &printer, Operation *,
 }
 
 //===----------------------------------------------------------------------===//
-// Kernels' inputs and regions
+// What a kernel is asked with
 //===----------------------------------------------------------------------===//
 
-ParseResult mlir::pol::parseKernelName(OpAsmParser &parser, Attribute &name) {
+ParseResult mlir::pol::parseKernelInvocation(
+    OpAsmParser &parser, Attribute &name, UnresolvedOperands &inputs,
+    DenseBoolArrayAttr &present, DictionaryAttr &options,
+    SmallVectorImpl<std::unique_ptr<Region>> &regions) {
   if (parser.parseAttribute(name))
     return failure();
   // Verifiers ask the op for its buffers, and cannot load a dialect.
   if (auto op = dyn_cast<StringAttr>(name))
     parser.getContext()->getOrLoadDialect(op.getValue().split('.').first);
-  return success();
-}
 
-void mlir::pol::printKernelName(OpAsmPrinter &printer, Operation *,
-                                Attribute name) {
-  printer << name;
-}
-
-ParseResult mlir::pol::parseKernelInputs(OpAsmParser &parser,
-                                         UnresolvedOperands &inputs,
-                                         DenseBoolArrayAttr &present) {
   SmallVector<bool> flags;
-  auto parseEntry = [&]() -> ParseResult {
+  auto parseInput = [&]() -> ParseResult {
     flags.push_back(failed(parser.parseOptionalKeyword("none")));
     return flags.back() ? parser.parseOperand(inputs.emplace_back())
                         : ParseResult(success());
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseEntry))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput))
     return failure();
   if (llvm::is_contained(flags, false))
     present = parser.getBuilder().getDenseBoolArrayAttr(flags);
-  return success();
-}
 
-void mlir::pol::printKernelInputs(OpAsmPrinter &printer, Operation *,
-                                  OperandRange inputs,
-                                  DenseBoolArrayAttr present) {
-  printer << "(";
-  if (!present) {
-    printer << inputs;
-  } else {
-    auto *next = inputs.begin().getBase();
-    auto *end = inputs.end().getBase();
-    llvm::interleaveComma(present.asArrayRef(), printer, [&](bool isPresent) {
-      if (isPresent && next != end)
-        printer << (next++)->get();
-      else
-        printer << "none";
-    });
-  }
-  printer << ")";
-}
-
-ParseResult mlir::pol::parseKernelRegions(
-    OpAsmParser &parser, SmallVectorImpl<std::unique_ptr<Region>> &regions) {
+  OptionalParseResult parsed = parser.parseOptionalAttribute(options);
+  if (parsed.has_value() && failed(*parsed))
+    return failure();
   if (failed(parser.parseOptionalKeyword("regions")))
     return success();
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
@@ -194,11 +150,29 @@ ParseResult mlir::pol::parseKernelRegions(
   });
 }
 
-void mlir::pol::printKernelRegions(OpAsmPrinter &printer, Operation *,
-                                   MutableArrayRef<Region> regions) {
+void mlir::pol::printKernelInvocation(OpAsmPrinter &printer, Operation *,
+                                      Attribute name, OperandRange inputs,
+                                      DenseBoolArrayAttr present,
+                                      DictionaryAttr options,
+                                      MutableArrayRef<Region> regions) {
+  printer << name << "(";
+  if (!present) {
+    printer << inputs;
+  } else {
+    auto next = inputs.begin();
+    llvm::interleaveComma(present.asArrayRef(), printer, [&](bool isPresent) {
+      if (isPresent && next != inputs.end())
+        printer << *next++;
+      else
+        printer << "none";
+    });
+  }
+  printer << ")";
+  if (options)
+    printer << " " << options;
   if (regions.empty())
     return;
-  printer << "regions(";
+  printer << " regions(";
   llvm::interleaveComma(regions, printer,
                         [&](Region &region) { printer.printRegion(region); });
   printer << ")";

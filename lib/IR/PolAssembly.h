@@ -24,12 +24,6 @@ ParseResult parseNamedOperands(OpAsmParser &parser, UnresolvedOperands &values,
 void printNamedOperands(OpAsmPrinter &printer, Operation *op,
                         OperandRange values, TypeRange types, ArrayAttr names);
 
-/// `override {name = %value : type, ...}`, or nothing.
-ParseResult parseOverrides(OpAsmParser &parser, UnresolvedOperands &values,
-                           Types &types, ArrayAttr &names);
-void printOverrides(OpAsmPrinter &printer, Operation *op, OperandRange values,
-                    TypeRange types, ArrayAttr names);
-
 /// `outputs {name(argument) = %value : type, ...} checkpoints ...`
 ParseResult parseDescribedBuffers(OpAsmParser &parser,
                                   UnresolvedOperands &buffers, Types &types,
@@ -40,21 +34,17 @@ void printDescribedBuffers(OpAsmPrinter &printer, Operation *op,
                            ArrayAttr names, ArrayAttr roles,
                            DenseI64ArrayAttr arguments);
 
-/// `@function` or `"dialect.op"`, whose dialect is loaded.
-ParseResult parseKernelName(OpAsmParser &parser, Attribute &name);
-void printKernelName(OpAsmPrinter &printer, Operation *op, Attribute name);
-
-/// `(%a, none, %b)`
-ParseResult parseKernelInputs(OpAsmParser &parser, UnresolvedOperands &inputs,
-                              DenseBoolArrayAttr &present);
-void printKernelInputs(OpAsmPrinter &printer, Operation *op,
-                       OperandRange inputs, DenseBoolArrayAttr present);
-
-/// `regions({...}, {...})`, or nothing.
-ParseResult parseKernelRegions(OpAsmParser &parser,
-                               SmallVectorImpl<std::unique_ptr<Region>> &regions);
-void printKernelRegions(OpAsmPrinter &printer, Operation *op,
-                        MutableArrayRef<Region> regions);
+/// `@function(%a, none, %b) {options} regions({...}, {...})`, or the same for
+/// `"dialect.op"`, whose dialect is loaded.
+ParseResult
+parseKernelInvocation(OpAsmParser &parser, Attribute &name,
+                      UnresolvedOperands &inputs, DenseBoolArrayAttr &present,
+                      DictionaryAttr &options,
+                      SmallVectorImpl<std::unique_ptr<Region>> &regions);
+void printKernelInvocation(OpAsmPrinter &printer, Operation *op, Attribute name,
+                           OperandRange inputs, DenseBoolArrayAttr present,
+                           DictionaryAttr options,
+                           MutableArrayRef<Region> regions);
 
 /// `type(like) -> type(result)`, the latter left out where it follows.
 ParseResult parseUndefTypes(OpAsmParser &parser, OptionalOperand like,

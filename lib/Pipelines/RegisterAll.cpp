@@ -20,7 +20,7 @@
 
 using namespace mlir;
 
-void pol::registerAllDialects(DialectRegistry &registry) {
+void mlir::pol::registerAllDialects(DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registerAllToLLVMIRTranslations(registry);
@@ -29,13 +29,13 @@ void pol::registerAllDialects(DialectRegistry &registry) {
   registerConvertPolToLLVMInterface(registry);
 }
 
-void pol::registerAllPasses() {
+void mlir::pol::registerAllPasses() {
   registerPolTransformsPasses();
   registerPolConversionPasses();
   registerPolPipelines();
 }
 
-void pol::registerAll(DialectRegistry &registry) {
-  registerAllDialects(registry);
-  registerAllPasses();
+void mlir::pol::registerAll(DialectRegistry &registry) {
+  pol::registerAllDialects(registry);
+  pol::registerAllPasses();
 }

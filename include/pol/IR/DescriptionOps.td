@@ -250,8 +250,8 @@ class Pol_DescribingOp<string mnemonic, string cppRole, string spaceRule>
   let results = (outs Pol_BundleType:$result);
   let regions = (region VariadicRegion<AnyRegion>:$kernel_regions);
   let assemblyFormat = [{
-    custom<KernelName>($kernel) custom<KernelInputs>($inputs, $present) ($options^)?
-    custom<KernelRegions>($kernel_regions) (`in` $space^)?
+    custom<KernelInvocation>($kernel, $inputs, $present, $options,
+                             $kernel_regions) (`in` $space^)?
     attr-dict-with-keyword `:`
     custom<DescribingTypes>(type($inputs), ref($space), type($space),
                             type($result))
@@ -293,8 +293,8 @@ def Pol_CallOp : Pol_VerbOp<"call", [AttrSizedOperandSegments]> {
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region VariadicRegion<AnyRegion>:$kernel_regions);
   let assemblyFormat = [{
-    custom<KernelName>($kernel) custom<KernelInputs>($inputs, $present) ($options^)?
-    custom<KernelRegions>($kernel_regions)
+    custom<KernelInvocation>($kernel, $inputs, $present, $options,
+                             $kernel_regions)
     (`outputs` `(` $outputs^ `)`)? (`checkpoints` `(` $checkpoints^ `)`)?
     (`scratch` `(` $scratch^ `)`)? attr-dict-with-keyword `:`
     custom<CallTypes>(type($inputs), ref($outputs), ref($checkpoints),
@@ -332,9 +332,10 @@ def Pol_ApplyOp : Pol_VerbOp<"apply", [AttrSizedOperandSegments]> {
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region VariadicRegion<AnyRegion>:$kernel_regions);
   let assemblyFormat = [{
-    custom<KernelName>($kernel) custom<KernelInputs>($inputs, $present) ($options^)?
-    custom<KernelRegions>($kernel_regions) `in` $space
-    custom<Overrides>($overrides, type($overrides), $override_names)
+    custom<KernelInvocation>($kernel, $inputs, $present, $options,
+                             $kernel_regions) `in` $space
+    (`override` custom<NamedOperands>($overrides, type($overrides),
+                                      $override_names)^)?
     attr-dict-with-keyword `:`
     custom<ApplyTypes>(type($inputs), type($space), type($results))
   }];

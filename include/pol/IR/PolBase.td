@@ -49,7 +49,12 @@ def Pol_BufferRoleAttr : EnumAttr<Pol_Dialect, Pol_BufferRole, "role"> {
   let description = [{
     `output` (the caller's), `checkpoint` (from forward to backward), `scratch`
     (dies with its frame) or `hidden` (made by a pass, asked for by nobody).
+
+    ```mlir
+    #pol.role<scratch>
+    ```
   }];
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def Pol_BufferRoleArrayAttr

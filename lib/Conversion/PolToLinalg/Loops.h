@@ -1,0 +1,82 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What the expansions of kernels into linalg and loops share, and the patterns
+// there are.
+
+#ifndef POL_LIB_CONVERSION_POLTOLINALG_LOOPS_H
+#define POL_LIB_CONVERSION_POLTOLINALG_LOOPS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace mlir::pol {
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// Builds what is done to one row, given its leading indices.
+using RowBodyFn = function_ref<void(OpBuilder &, Location, ValueRange)>;
+
+/// Runs the body for every row of a memref, in no order: one `scf.parallel`
+/// over all dimensions but the last. An array of rank 1 is its only row, and
+/// gets no loop.
+void buildRowLoop(OpBuilder &builder, Location loc, Value array,
+                  RowBodyFn body);
+
+/// A row of a memref of strided layout, as a memref of rank 1 in the same
+/// memory space. `length` is that of a row, known or not.
+Value getRow(OpBuilder &builder, Location loc, Value array,
+             ValueRange leadingIndices, OpFoldResult length);
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// Builds the value of one element, given its index.
+using ElementFn = function_ref<Value(OpBuilder &, Location, Value)>;
+
+/// Adds the elements 0 to `length`. Each block of `block` elements is summed by
+/// itself, from zero, and then added to the sum of the blocks before it, so
+/// that the rounding error grows with the block and the number of blocks
+/// rather than with the length. The order depends on these alone.
+Value buildBlockedSum(OpBuilder &builder, Location loc, OpFoldResult length,
+                      int64_t block, FloatType type, ElementFn element);
+
+/// The largest of the elements 0 to `length` and `initial`, in blocks as
+/// above. NaN if any of them is.
+Value buildBlockedMax(OpBuilder &builder, Location loc, OpFoldResult length,
+                      int64_t block, Value initial, ElementFn element);
+
+//===----------------------------------------------------------------------===//
+// Floats
+//===----------------------------------------------------------------------===//
+
+/// A constant, rounded to the type.
+Value getFloatConstant(OpBuilder &builder, Location loc, FloatType type,
+                       double value);
+
+/// Extends or truncates, or does nothing where the type is right already.
+Value convertFloat(OpBuilder &builder, Location loc, Value value, Type type);
+
+//===----------------------------------------------------------------------===//
+// Patterns, by kernel family
+//===----------------------------------------------------------------------===//
+
+void populateRmsNormToLinalgPatterns(RewritePatternSet &patterns,
+                                     int64_t sumBlock);
+
+} // namespace mlir::pol
+
+#endif // POL_LIB_CONVERSION_POLTOLINALG_LOOPS_H

@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The pass that expands kernels on memrefs into linalg and loops.
+
+#include "Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "pol/Conversion/Passes.h"
+#include "pol/IR/PolDialect.h"
+#include "pol/IR/PolOps.h"
+
+namespace mlir::pol {
+#define GEN_PASS_DEF_CONVERTPOLTOLINALG
+#include "pol/Conversion/Passes.h.inc"
+} // namespace mlir::pol
+
+using namespace mlir;
+using namespace mlir::pol;
+
+/// Whether a kernel can be expanded: it works on memory, and rows of it can be
+/// named.
+static LogicalResult verifyOperands(DestinationStyleOpInterface kernel) {
+  if (!kernel.hasPureBufferSemantics())
+    return kernel->emitOpError("expected pol-bufferize to run first");
+  for (Type type : kernel->getOperandTypes()) {
+    auto memref = dyn_cast<MemRefType>(type);
+    if (memref && !memref.isStrided())
+      return kernel->emitOpError("expected memrefs of strided layout, but got ")
+             << memref;
+  }
+  return success();
+}
+
+namespace {
+struct ConvertPolToLinalg
+    : pol::impl::ConvertPolToLinalgBase<ConvertPolToLinalg> {
+  using ConvertPolToLinalgBase::ConvertPolToLinalgBase;
+
+  void runOnOperation() override {
+    if (failed(verify()))
+      return signalPassFailure();
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    populateRmsNormToLinalgPatterns(patterns, sumBlock);
+    ConversionTarget target(*context);
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addIllegalOp<RmsNormOp>();
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+
+  /// Checks what was asked for and every kernel before any is expanded.
+  LogicalResult verify() {
+    if (sumBlock < 1)
+      return mlir::emitError(getOperation().getLoc())
+             << "expected sum-block to be at least 1, but got "
+             << sumBlock.getValue();
+    LogicalResult result = success();
+    getOperation().walk([&](DestinationStyleOpInterface op) {
+      if (isa<PolDialect>(op->getDialect()) && isa<KernelOpInterface>(*op) &&
+          failed(verifyOperands(op)))
+        result = failure();
+    });
+    return result;
+  }
+};
+} // namespace

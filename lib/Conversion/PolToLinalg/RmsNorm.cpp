@@ -1,0 +1,294 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The reference expansion of pol.rms_norm.
+
+#include "Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "pol/IR/PolOps.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::pol;
+
+//===----------------------------------------------------------------------===//
+// Scales
+//===----------------------------------------------------------------------===//
+
+// Squares double the exponent, so a row is multiplied by a power of two s
+// before its elements are squared, chosen by its largest magnitude. That is
+// exact, and with r = 1/√(mean((x·s)²) + eps·s²) the root of the row itself is
+// r·s. Rows in the middle of the range have s = 1.
+//
+// With f32, scaled rows have their maximum between 2^-42 and 2^43 (subnormal
+// ones: above 2^-22). Then sums of up to 2^40 squares stay below 2^127, and
+// what they lose to underflow, at most 2^-150 each, is under 2^-26 of the sum.
+// With f64 it lies between 2^-480 and 2^480, which does for rows of any length.
+// Elements of f16 are safe as they are: their squares are multiples of 2^-48
+// below 2^32, and f32 holds sums of 2^63 of those.
+//
+// Scaling up is only for an eps so small that squares that vanish beside 1
+// matter beside it; any larger eps might overflow when scaled.
+
+namespace {
+/// Rows whose largest magnitude is beyond 2^threshold have the scale
+/// s = 2^(element + root).
+struct ScaleRule {
+  enum Side { Above, Below } side;
+  int threshold;
+  /// The result is (x · 2^element) · (r · 2^root): s is split so that neither
+  /// product leaves the range of normal numbers where the result is in it. The
+  /// root itself may: 1/√(mean(x²)) is subnormal for the largest rows.
+  int element;
+  int root;
+};
+
+/// The scales of one row: null where no row is scaled.
+struct RowScales {
+  Value element;
+  Value root;
+};
+} // namespace
+
+/// Of the rules that apply to a row, the last one counts.
+static SmallVector<ScaleRule> getScaleRules(Type elementType, double eps) {
+  SmallVector<ScaleRule> rules;
+  if (elementType.isF16())
+    return rules;
+  if (elementType.isF64()) {
+    rules.push_back({ScaleRule::Above, 480, -16, -584});
+    if (eps < 0x1p-900)
+      rules.push_back({ScaleRule::Below, -480, 600, 0});
+    return rules;
+  }
+  rules.push_back({ScaleRule::Above, 43, -8, -77});
+  if (eps < 0x1p-100)
+    rules.push_back({ScaleRule::Below, -42, 85, 0});
+  if (eps < 0x1p-128)
+    rules.push_back({ScaleRule::Below, -84, 127, 0});
+  return rules;
+}
+
+/// Chooses between rules. NaN is beyond no threshold, infinity beyond the upper
+/// one; both stay what they are when scaled.
+static RowScales buildScales(OpBuilder &builder, Location loc,
+                             ArrayRef<ScaleRule> rules, Value maximum) {
+  auto type = cast<FloatType>(maximum.getType());
+  auto power = [&](int exponent) {
+    return getFloatConstant(builder, loc, type, std::ldexp(1.0, exponent));
+  };
+  Value one = power(0);
+  RowScales scales{one, one};
+  for (const ScaleRule &rule : rules) {
+    Value applies = arith::CmpFOp::create(builder, loc,
+                                          rule.side == ScaleRule::Above
+                                              ? arith::CmpFPredicate::OGT
+                                              : arith::CmpFPredicate::OLT,
+                                          maximum, power(rule.threshold));
+    scales.element = arith::SelectOp::create(
+        builder, loc, applies, power(rule.element), scales.element);
+    if (rule.root != 0)
+      scales.root = arith::SelectOp::create(builder, loc, applies,
+                                            power(rule.root), scales.root);
+  }
+  return scales;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One kernel, and what all of its rows share.
+class Expansion {
+public:
+  Expansion(RmsNormOp op, int64_t sumBlock)
+      : op(op), sumBlock(sumBlock),
+        elementType(cast<MemRefType>(op.getX().getType()).getElementType()),
+        type(getAccumulationType(elementType)),
+        rules(getScaleRules(elementType, op.getEps().convertToDouble())) {}
+
+  void build(OpBuilder &builder);
+
+private:
+  OpFoldResult getLength(OpBuilder &builder, Location loc);
+  void buildRow(OpBuilder &builder, Location loc, ValueRange indices);
+  Value buildMean(OpBuilder &builder, Location loc, Value row, Value scale);
+  void buildResult(OpBuilder &builder, Location loc, ValueRange indices,
+                   Value row, Value scale, Value root);
+
+  Value load(OpBuilder &builder, Location loc, Value row, Value index) {
+    return convertFloat(builder, loc,
+                        memref::LoadOp::create(builder, loc, row, index), type);
+  }
+  Value multiply(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
+    return arith::MulFOp::create(builder, loc, lhs, rhs);
+  }
+
+  RmsNormOp op;
+  int64_t sumBlock;
+  Type elementType;
+  FloatType type;
+  SmallVector<ScaleRule> rules;
+  /// The length of rows, and as a number to divide by.
+  OpFoldResult length;
+  Value count;
+};
+} // namespace
+
+void Expansion::build(OpBuilder &builder) {
+  Location loc = op.getLoc();
+  length = getLength(builder, loc);
+  // The mean of no elements is 0, and their sum is: any number but 0 will do.
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value divisor = builder.createOrFold<arith::MaxSIOp>(
+      loc, getValueOrCreateConstantIndexOp(builder, loc, length), one);
+  divisor = builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
+                                                     divisor);
+  count = builder.createOrFold<arith::SIToFPOp>(loc, type, divisor);
+  buildRowLoop(builder, loc, op.getX(),
+               [&](OpBuilder &body, Location, ValueRange indices) {
+                 buildRow(body, loc, indices);
+               });
+}
+
+/// The length of rows, known if that of any operand is.
+OpFoldResult Expansion::getLength(OpBuilder &builder, Location loc) {
+  for (Value array : {op.getX(), op.getY(), op.getWeight()})
+    if (array)
+      if (auto type = cast<MemRefType>(array.getType());
+          !ShapedType::isDynamic(type.getShape().back()))
+        return builder.getIndexAttr(type.getShape().back());
+  int64_t rank = cast<MemRefType>(op.getX().getType()).getRank();
+  return getExtent(builder, loc, op.getX(), rank - 1);
+}
+
+void Expansion::buildRow(OpBuilder &builder, Location loc, ValueRange indices) {
+  // The row of an array that is known to have no columns cannot be named, as
+  // `memref.subview` wants offsets within it, and has nothing but a root.
+  bool isEmpty = getConstantIntValue(length) == 0;
+  Value row;
+  if (!isEmpty)
+    row = getRow(builder, loc, op.getX(), indices, length);
+  RowScales scales;
+  Value scale;
+  if (!isEmpty && !rules.empty()) {
+    Value zero = getFloatConstant(builder, loc, type, 0.0);
+    Value maximum = buildBlockedMax(
+        builder, loc, length, sumBlock, zero,
+        [&](OpBuilder &b, Location, Value index) -> Value {
+          return math::AbsFOp::create(b, loc, load(b, loc, row, index));
+        });
+    scales = buildScales(builder, loc, rules, maximum);
+    scale = multiply(builder, loc, scales.element, scales.root);
+  }
+
+  Value eps =
+      getFloatConstant(builder, loc, type, op.getEps().convertToDouble());
+  // Not by the square of the scale, which may vanish where this does not.
+  if (scale)
+    eps = multiply(builder, loc, multiply(builder, loc, eps, scale), scale);
+  Value mean = isEmpty ? getFloatConstant(builder, loc, type, 0.0)
+                       : buildMean(builder, loc, row, scale);
+  Value biased = arith::AddFOp::create(builder, loc, mean, eps);
+  Value one = getFloatConstant(builder, loc, type, 1.0);
+  // A division, as math.rsqrt may be an approximation.
+  Value root = arith::DivFOp::create(
+      builder, loc, one, math::SqrtOp::create(builder, loc, biased));
+  if (scale)
+    root = multiply(builder, loc, root, scales.root);
+
+  // All of the row has been read: it may be overwritten, as y may be x.
+  if (!isEmpty)
+    buildResult(builder, loc, indices, row, scales.element, root);
+  if (Value rstd = op.getRstd()) {
+    // Infinite for rows so small that the reciprocal of their root mean square
+    // is not representable (with f32, under 3e-39); y is right even then.
+    if (scale)
+      root = multiply(builder, loc, root, scales.element);
+    memref::StoreOp::create(builder, loc, root, rstd, indices);
+  }
+}
+
+/// The mean of the squares of a row, scaled unless the scale is null.
+Value Expansion::buildMean(OpBuilder &builder, Location loc, Value row,
+                           Value scale) {
+  Value sum = buildBlockedSum(builder, loc, length, sumBlock, type,
+                              [&](OpBuilder &b, Location, Value index) {
+                                Value value = load(b, loc, row, index);
+                                if (scale)
+                                  value = multiply(b, loc, value, scale);
+                                return multiply(b, loc, value, value);
+                              });
+  return arith::DivFOp::create(builder, loc, sum, count);
+}
+
+/// y = (x · scale) · root · (weight + offset), each element read before it is
+/// written.
+void Expansion::buildResult(OpBuilder &builder, Location loc,
+                            ValueRange indices, Value row, Value scale,
+                            Value root) {
+  SmallVector<Value> inputs{row};
+  if (op.getWeight())
+    inputs.push_back(op.getWeight());
+  Value output = getRow(builder, loc, op.getY(), indices, length);
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              builder.getMultiDimIdentityMap(1));
+  double offset = op.getOffset().convertToDouble();
+  auto body = [&](OpBuilder &b, Location, ValueRange elements) {
+    Value value = convertFloat(b, loc, elements[0], type);
+    if (scale)
+      value = multiply(b, loc, value, scale);
+    value = multiply(b, loc, value, root);
+    if (op.getWeight()) {
+      Value weight = convertFloat(b, loc, elements[1], type);
+      if (offset != 0)
+        weight = arith::AddFOp::create(b, loc, weight,
+                                       getFloatConstant(b, loc, type, offset));
+      value = multiply(b, loc, value, weight);
+    }
+    linalg::YieldOp::create(
+        b, loc, convertFloat(b, loc, value, elements.back().getType()));
+  };
+  linalg::GenericOp::create(builder, loc, inputs, output, maps,
+                            utils::IteratorType::parallel, body);
+}
+
+//===----------------------------------------------------------------------===//
+// The pattern
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ExpandRmsNorm : OpRewritePattern<RmsNormOp> {
+  ExpandRmsNorm(MLIRContext *context, int64_t sumBlock)
+      : OpRewritePattern(context), sumBlock(sumBlock) {}
+
+  LogicalResult matchAndRewrite(RmsNormOp op,
+                                PatternRewriter &rewriter) const override {
+    auto kernel = cast<DestinationStyleOpInterface>(op.getOperation());
+    if (!kernel.hasPureBufferSemantics())
+      return rewriter.notifyMatchFailure(op, "expected memrefs");
+    Expansion(op, sumBlock).build(rewriter);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  int64_t sumBlock;
+};
+} // namespace
+
+void mlir::pol::populateRmsNormToLinalgPatterns(RewritePatternSet &patterns,
+                                                int64_t sumBlock) {
+  patterns.add<ExpandRmsNorm>(patterns.getContext(), sumBlock);
+}

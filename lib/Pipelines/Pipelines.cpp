@@ -1,0 +1,116 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pol/Pipelines/Pipelines.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "pol/Conversion/Passes.h"
+#include "pol/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+/// Every stage ends with a check of what it leaves.
+static void endStage(OpPassManager &pm, StringRef stage) {
+  VerifyStageOptions options;
+  options.stage = stage.str();
+  pm.addPass(createVerifyStage(options));
+}
+
+void mlir::pol::buildDescribeStage(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createExpandApply());
+  pm.addPass(createResolveDescriptions());
+  pm.addPass(createFlattenBundles());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  endStage(pm, "describe");
+}
+
+void mlir::pol::buildMaterializeStage(OpPassManager &pm,
+                                      const PipelineOptions &options) {
+  pm.addPass(createVerifyLifetimes());
+  BufferizeOptions bufferize;
+  bufferize.strict = options.strict;
+  bufferize.reportHidden = options.reportHidden;
+  pm.addPass(createBufferize(bufferize));
+  // What frames yield from outside is dropped from their results: what is left
+  // is for the verifier to judge.
+  pm.addPass(createCanonicalizerPass());
+  endStage(pm, "materialize");
+}
+
+void mlir::pol::buildPlaceStage(OpPassManager &pm,
+                                const PipelineOptions &options) {
+  pm.addPass(createVerifyLifetimes());
+  pm.addPass(createReleaseBuffers());
+  LowerFramesOptions lower;
+  lower.maxStackBytes = options.maxStackBytes;
+  pm.addPass(createLowerFrames(lower));
+  endStage(pm, "place");
+}
+
+void mlir::pol::buildExpandStage(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createConvertPolToLinalg());
+  pm.addPass(createConvertLinalgToLoopsPass());
+  pm.addPass(createCanonicalizerPass());
+  endStage(pm, "expand");
+}
+
+void mlir::pol::buildTargetStage(OpPassManager &pm,
+                                 const PipelineOptions &options) {
+  pm.addPass(createForallToParallelLoopPass());
+  if (options.openmp)
+    pm.addPass(createConvertSCFToOpenMPPass());
+  pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createThreadStatus());
+  pm.addPass(createEmitEntryPoints());
+  endStage(pm, "target");
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void mlir::pol::buildPolToLLVM(OpPassManager &pm,
+                               const PipelineOptions &options) {
+  buildDescribeStage(pm, options);
+  buildMaterializeStage(pm, options);
+  buildPlaceStage(pm, options);
+  buildExpandStage(pm, options);
+  buildTargetStage(pm, options);
+}
+
+void mlir::pol::registerPolPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "pol-describe-stage", "Answer descriptions and dissolve bundles",
+      buildDescribeStage);
+  PassPipelineRegistration<PipelineOptions>(
+      "pol-materialize-stage", "Turn tensors into memrefs",
+      buildMaterializeStage);
+  PassPipelineRegistration<PipelineOptions>(
+      "pol-place-stage", "Give frames and allocations their places",
+      buildPlaceStage);
+  PassPipelineRegistration<PipelineOptions>(
+      "pol-expand-stage", "Expand kernels into loops", buildExpandStage);
+  PassPipelineRegistration<PipelineOptions>(
+      "pol-target-stage", "Lower loops to the LLVM dialect", buildTargetStage);
+  PassPipelineRegistration<PipelineOptions>(
+      "pol-to-llvm", "All stages, from kernels to the LLVM dialect for the CPU",
+      buildPolToLLVM);
+}

@@ -1,0 +1,192 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// How pol's ops bufferize.
+
+#include "pol/Transforms/BufferizableOpInterfaceImpl.h"
+
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "pol/IR/PolOps.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+using namespace mlir::bufferization;
+
+static MemRefType getBufferTypeOf(RankedTensorType type) {
+  return MemRefType::get(type.getShape(), type.getElementType(),
+                         MemRefLayoutAttrInterface(), type.getEncoding());
+}
+
+namespace {
+/// An alloc is an allocation in the memory space of its space.
+struct AllocModel
+    : BufferizableOpInterface::ExternalModel<AllocModel, AllocOp> {
+  bool bufferizesToAllocation(Operation *, Value) const { return true; }
+
+  bool resultBufferizesToMemoryWrite(Operation *, OpResult,
+                                     const AnalysisState &) const {
+    return false; // Its contents are undefined.
+  }
+
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return cast<BufferLikeType>(
+        getBufferTypeOf(cast<RankedTensorType>(value.getType())));
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &,
+                          BufferizationState &) const {
+    auto alloc = cast<AllocOp>(op);
+    auto type = dyn_cast<RankedTensorType>(alloc.getType());
+    if (!type)
+      return success();
+    if (alloc.getSpec())
+      return op->emitOpError("expected pol-flatten-bundles to run first");
+    auto buffer = AllocOp::create(
+        rewriter, op->getLoc(), getBufferTypeOf(type), alloc.getSpace(),
+        Value(), alloc.getExtents(), alloc.getNameAttr(), alloc.getKernelAttr(),
+        alloc.getRoleAttr());
+    replaceOpWithBufferizedValues(rewriter, op, buffer.getResult());
+    return success();
+  }
+};
+
+/// A frame's results are what it yields.
+struct FrameModel
+    : BufferizableOpInterface::ExternalModel<FrameModel, FrameOp> {
+  AliasingOpOperandList getAliasingOpOperands(Operation *op, Value value,
+                                              const AnalysisState &) const {
+    auto result = cast<OpResult>(value);
+    OpOperand &operand =
+        cast<FrameOp>(op).getYield()->getOpOperand(result.getResultNumber());
+    return {{&operand, BufferRelation::Equivalent}};
+  }
+
+  FailureOr<BufferLikeType>
+  getBufferType(Operation *op, Value value, const BufferizationOptions &options,
+                const BufferizationState &state,
+                SmallVector<Value> &invocationStack) const {
+    Value yielded = cast<FrameOp>(op).getYield()->getOperand(
+        cast<OpResult>(value).getResultNumber());
+    if (auto type = dyn_cast<BufferLikeType>(yielded.getType()))
+      return type; // The body has been bufferized already.
+    return bufferization::getBufferType(yielded, options, state,
+                                        invocationStack);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &,
+                          BufferizationState &) const {
+    auto frame = cast<FrameOp>(op);
+    auto bufferized =
+        FrameOp::create(rewriter, op->getLoc(),
+                        frame.getYield().getOperandTypes(), frame.getSpace());
+    bufferized->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.eraseBlock(&bufferized.getBody().front());
+    rewriter.inlineRegionBefore(frame.getBody(), bufferized.getBody(),
+                                bufferized.getBody().begin());
+    replaceOpWithBufferizedValues(rewriter, op, bufferized.getResults());
+    return success();
+  }
+};
+
+/// A yield passes buffers on: it neither reads nor writes them.
+struct YieldModel
+    : BufferizableOpInterface::ExternalModel<YieldModel, YieldOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true; // What happens to the frame's result may read.
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &) const {
+    return {{op->getParentOp()->getResult(operand.getOperandNumber()),
+             BufferRelation::Equivalent}};
+  }
+  bool mustBufferizeInPlace(Operation *, OpOperand &,
+                            const AnalysisState &) const {
+    return true; // A copy would be a buffer nobody asked for.
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    SmallVector<Value> buffers;
+    for (Value value : op->getOperands()) {
+      if (!isa<TensorType>(value.getType())) {
+        buffers.push_back(value);
+        continue;
+      }
+      FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    replaceOpWithNewBufferizedOp<YieldOp>(rewriter, op, buffers);
+    return success();
+  }
+};
+
+/// A kernel reads its inputs and overwrites its destinations in place.
+template <typename KernelOp>
+struct KernelModel
+    : DstBufferizableOpInterfaceExternalModel<KernelModel<KernelOp>, KernelOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto kernel = cast<DestinationStyleOpInterface>(op);
+    if (kernel.hasPureBufferSemantics())
+      return success();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      if (failed(buffer))
+        return failure();
+      operands.push_back(*buffer);
+    }
+    SmallVector<Value> destinations;
+    for (OpOperand &init : kernel.getDpsInitsMutable())
+      destinations.push_back(operands[init.getOperandNumber()]);
+
+    OperationState newState(op->getLoc(), op->getName(), operands, TypeRange(),
+                            op->getAttrs());
+    for (Region &region : op->getRegions())
+      newState.addRegion()->takeBody(region);
+    rewriter.create(newState);
+    replaceOpWithBufferizedValues(rewriter, op, destinations);
+    return success();
+  }
+};
+} // namespace
+
+void mlir::pol::registerBufferizableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, PolDialect *) {
+    AllocOp::attachInterface<AllocModel>(*context);
+    FrameOp::attachInterface<FrameModel>(*context);
+    YieldOp::attachInterface<YieldModel>(*context);
+    RmsNormOp::attachInterface<KernelModel<RmsNormOp>>(*context);
+  });
+}

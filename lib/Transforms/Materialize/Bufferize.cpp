@@ -1,0 +1,188 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// One-shot bufferization, with a report of what it adds.
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "pol/IR/PolOps.h"
+#include "pol/Transforms/Passes.h"
+
+namespace mlir::pol {
+#define GEN_PASS_DEF_BUFFERIZE
+#include "pol/Transforms/Passes.h.inc"
+} // namespace mlir::pol
+
+using namespace mlir;
+using namespace mlir::pol;
+using namespace mlir::bufferization;
+
+namespace {
+/// What bufferization did that nobody asked for. A failure inside a callback
+/// can get lost on the way out of upstream's driver, so it is kept here.
+struct HiddenBuffers {
+  bool strict;
+  bool report;
+  bool failed = false;
+
+  void note(Location loc, const Twine &what) {
+    if (strict) {
+      emitError(loc) << "expected only buffers that a pol.alloc asks for, but "
+                     << what;
+      failed = true;
+    } else if (report) {
+      emitRemark(loc) << what;
+    }
+  }
+};
+} // namespace
+
+static std::string getTypeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// The buffers of upstream come from the thread's heap, where functions mark
+/// and retract.
+static FailureOr<Value> allocateHidden(HiddenBuffers &hidden,
+                                       OpBuilder &builder, Location loc,
+                                       MemRefType type, ValueRange extents) {
+  if (type.getMemorySpace()) {
+    emitError(loc) << "expected a pol.alloc for a buffer of type " << type
+                   << ": nothing else can allocate in its memory space";
+    hidden.failed = true;
+    return failure();
+  }
+  hidden.note(loc, "bufferization adds a buffer of type " + getTypeText(type));
+  Value heap = ThreadHeapOp::create(
+      builder, loc, HeapType::get(builder.getContext(), Attribute()));
+  return AllocOp::create(
+             builder, loc, type, heap, Value(), extents, StringAttr(),
+             StringAttr(),
+             BufferRoleAttr::get(builder.getContext(), BufferRole::Hidden))
+      .getResult();
+}
+
+static bool isHidden(Value buffer) {
+  auto alloc = buffer.getDefiningOp<AllocOp>();
+  return alloc && alloc.getRole() == BufferRole::Hidden;
+}
+
+static OneShotBufferizationOptions getOptions(HiddenBuffers &hidden) {
+  OneShotBufferizationOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.allowReturnAllocsFromLoops = true;
+  options.setFunctionBoundaryTypeConversion(LayoutMapOption::IdentityLayoutMap);
+  options.unknownTypeConverterFn = [](TensorType type, Attribute memorySpace,
+                                      const BufferizationOptions &) {
+    return getMemRefTypeWithStaticIdentityLayout(type, memorySpace);
+  };
+  options.defaultMemorySpaceFn =
+      [](TensorType type) -> std::optional<Attribute> {
+    if (auto ranked = dyn_cast<RankedTensorType>(type))
+      return ranked.getEncoding();
+    return Attribute();
+  };
+  options.allocationFn = [&hidden](OpBuilder &builder, Location loc,
+                                   MemRefType type, ValueRange extents,
+                                   unsigned) {
+    return allocateHidden(hidden, builder, loc, type, extents);
+  };
+  options.memCpyFn = [&hidden](OpBuilder &builder, Location loc, Value from,
+                               Value to) {
+    if (isHidden(to) || isHidden(from))
+      hidden.note(loc, "bufferization adds a copy of type " +
+                           getTypeText(from.getType()));
+    memref::CopyOp::create(builder, loc, from, to);
+    return success();
+  };
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Before and after
+//===----------------------------------------------------------------------===//
+
+/// A cast that changes the encoding would change the memory space without a
+/// copy.
+static LogicalResult checkMemorySpaceCasts(ModuleOp module) {
+  WalkResult result = module.walk([](tensor::CastOp cast) {
+    auto from = dyn_cast<RankedTensorType>(cast.getSource().getType());
+    auto to = dyn_cast<RankedTensorType>(cast.getType());
+    if (!from || !to || from.getEncoding() == to.getEncoding())
+      return WalkResult::advance();
+    cast.emitOpError("expected source and result in one memory space, but "
+                     "got ")
+        << from << " and " << to;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+static LogicalResult checkLeftovers(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    auto isTensor = llvm::IsaPred<TensorType>;
+    bool hasTensor = llvm::any_of(op->getResultTypes(), isTensor) ||
+                     llvm::any_of(op->getOperandTypes(), isTensor);
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      hasTensor |= llvm::any_of(function.getArgumentTypes(), isTensor) ||
+                   llvm::any_of(function.getResultTypes(), isTensor);
+    if (!hasTensor)
+      return WalkResult::advance();
+    op->emitError("expected '")
+        << op->getName() << "' to bufferize, but tensors remain";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Frees hidden buffers when their function returns.
+static void scopeHiddenBuffers(func::FuncOp function) {
+  WalkResult found = function.walk([](AllocOp alloc) {
+    return isHidden(alloc) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!found.wasInterrupted())
+    return;
+  OpBuilder builder(&function.getBody().front(),
+                    function.getBody().front().begin());
+  Location loc = function.getLoc();
+  Value heap = ThreadHeapOp::create(
+      builder, loc, HeapType::get(builder.getContext(), Attribute()));
+  Value mark = MarkOp::create(builder, loc,
+                              MarkType::get(builder.getContext()), heap);
+  function.walk([&](func::ReturnOp ret) {
+    builder.setInsertionPoint(ret);
+    RetractOp::create(builder, loc, builder.getI1Type(), heap, mark);
+  });
+}
+
+namespace {
+struct Bufferize : pol::impl::BufferizeBase<Bufferize> {
+  using BufferizeBase::BufferizeBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(checkMemorySpaceCasts(module)))
+      return signalPassFailure();
+    HiddenBuffers hidden{strict, reportHidden};
+    OneShotBufferizationOptions options = getOptions(hidden);
+    BufferizationState state;
+    if (failed(runOneShotModuleBufferize(module, options, state)) ||
+        hidden.failed || failed(checkLeftovers(module)))
+      return signalPassFailure();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal())
+        scopeHiddenBuffers(function);
+  }
+};
+} // namespace

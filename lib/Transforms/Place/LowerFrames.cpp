@@ -1,0 +1,303 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Turns frames into stack buffers, marks and retracts.
+
+#include "StackBudget.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "pol/Analysis/Provenance.h"
+#include "pol/IR/PolOps.h"
+#include "pol/Transforms/Passes.h"
+
+namespace mlir::pol {
+#define GEN_PASS_DEF_LOWERFRAMES
+#include "pol/Transforms/Passes.h.inc"
+} // namespace mlir::pol
+
+using namespace mlir;
+using namespace mlir::pol;
+
+//===----------------------------------------------------------------------===//
+// Allocations from an outer space inside a frame
+//===----------------------------------------------------------------------===//
+
+/// The spaces below a space: what its frames are opened on, itself included.
+static Origins getSpacesBelow(Value space, const Provenance &provenance) {
+  Origins below = provenance.get(space);
+  for (size_t i = 0; i < below.size(); ++i)
+    if (auto argument = dyn_cast<BlockArgument>(below[i]))
+      if (auto frame = dyn_cast<FrameOp>(argument.getOwner()->getParentOp()))
+        for (Value origin : provenance.get(frame.getSpace()))
+          below.insert(origin);
+  return below;
+}
+
+/// The outermost frame around an allocation that is opened, after its own
+/// space, on the same memory: its retract would lose the allocation.
+static FrameOp getLosingFrame(AllocOp alloc, const StackBudget &budget,
+                              const Provenance &provenance) {
+  FrameOp losing;
+  const Origins &own = provenance.get(alloc.getSpace());
+  for (auto frame = alloc->getParentOfType<FrameOp>(); frame;
+       frame = frame->getParentOfType<FrameOp>()) {
+    if (own.contains(frame.getFrame()))
+      break;
+    if (budget.isOnStack(frame))
+      continue;
+    Origins below = getSpacesBelow(frame.getSpace(), provenance);
+    if (llvm::any_of(own, [&](Value space) { return below.contains(space); }))
+      losing = frame;
+  }
+  return losing;
+}
+
+/// Moves what computes `value` before `frame`, if it has no effects.
+static bool hoistBefore(Value value, FrameOp frame) {
+  Operation *op = value.getDefiningOp();
+  if (!frame.getBody().isAncestor(value.getParentRegion()))
+    return true;
+  if (!op || op->getNumRegions() || !isPure(op))
+    return false;
+  for (Value operand : op->getOperands())
+    if (!hoistBefore(operand, frame))
+      return false;
+  op->moveBefore(frame);
+  return true;
+}
+
+/// Places an allocation before the frame that would lose it.
+static LogicalResult placeBefore(AllocOp alloc, FrameOp frame) {
+  StringRef reason;
+  bool isStatic = cast<ShapedType>(alloc.getType()).hasStaticShape();
+  for (Operation *parent = alloc->getParentOp(); parent != frame && reason.empty();
+       parent = parent->getParentOp())
+    if (isa<LoopLikeOpInterface>(parent))
+      reason = "it is made anew on every trip of a loop";
+    else if (!isa<FrameOp>(parent) && !isStatic)
+      reason = "its size may only hold on this branch";
+  if (reason.empty() &&
+      !llvm::all_of(alloc->getOperands(),
+                    [&](Value value) { return hoistBefore(value, frame); }))
+    reason = "its size is computed inside the frame";
+  if (reason.empty()) {
+    alloc->moveBefore(frame);
+    return success();
+  }
+  InFlightDiagnostic error = alloc.emitOpError();
+  error << "expected an allocation from an outer space to be possible before "
+           "the frame that is open on it, but "
+        << reason;
+  error.attachNote(frame.getLoc()) << "the frame is opened here";
+  return error;
+}
+
+//===----------------------------------------------------------------------===//
+// Frames
+//===----------------------------------------------------------------------===//
+
+/// Where a stack buffer lives: the entry of the function, or of the body that
+/// each worker of a parallel region runs.
+static Block *getStackBlock(Operation *op) {
+  if (Operation *parallel = getEnclosingParallel(op))
+    return &parallel->getRegion(0).front();
+  return &op->getParentOfType<func::FuncOp>().getBody().front();
+}
+
+static void moveToStack(AllocOp alloc, OpBuilder &builder) {
+  auto type = cast<MemRefType>(alloc.getType());
+  auto buffer = memref::AllocaOp::create(
+      builder, alloc.getLoc(), type,
+      builder.getI64IntegerAttr(StackBudget::alignment));
+  // For the memory report.
+  buffer->setAttr("pol.buffer", builder.getDictionaryAttr({
+                      builder.getNamedAttr(
+                          "kernel", alloc.getKernelAttr()
+                                        ? alloc.getKernelAttr()
+                                        : builder.getStringAttr("")),
+                      builder.getNamedAttr("name",
+                                           alloc.getNameAttr()
+                                               ? alloc.getNameAttr()
+                                               : builder.getStringAttr("")),
+                  }));
+  alloc.replaceAllUsesWith(buffer.getResult());
+  alloc.erase();
+}
+
+/// The space behind a frame, under the frame's type where one is asked for.
+static void replaceFrameUses(FrameOp frame, OpBuilder &builder) {
+  Value space = frame.getSpace();
+  Value cast;
+  for (OpOperand &use :
+       llvm::make_early_inc_range(frame.getFrame().getUses())) {
+    if (isa<AllocOp, FrameOp, MarkOp, RetractOp, ResetOp, WatermarkOp>(
+            use.getOwner())) {
+      use.set(space);
+      continue;
+    }
+    if (!cast)
+      cast = UnrealizedConversionCastOp::create(
+                 builder, frame.getLoc(), frame.getFrame().getType(), space)
+                 .getResult(0);
+    use.set(cast);
+  }
+}
+
+static void inlineFrame(FrameOp frame) {
+  YieldOp yield = frame.getYield();
+  frame->replaceAllUsesWith(yield.getValues());
+  yield.erase();
+  Block &body = frame.getBody().front();
+  frame->getBlock()->getOperations().splice(frame->getIterator(),
+                                            body.getOperations());
+  frame.erase();
+}
+
+static void lowerToStack(FrameOp frame, bool allocaScope) {
+  SmallVector<AllocOp> allocs;
+  for (Operation *user : frame.getFrame().getUsers())
+    if (auto alloc = dyn_cast<AllocOp>(user))
+      allocs.push_back(alloc);
+  OpBuilder builder(frame);
+  if (!allocaScope) {
+    for (AllocOp alloc : llvm::reverse(allocs)) {
+      builder.setInsertionPointToStart(getStackBlock(frame));
+      moveToStack(alloc, builder);
+    }
+    replaceFrameUses(frame, builder);
+    inlineFrame(frame);
+    return;
+  }
+  for (AllocOp alloc : allocs) {
+    builder.setInsertionPoint(alloc);
+    moveToStack(alloc, builder);
+  }
+  builder.setInsertionPoint(frame);
+  replaceFrameUses(frame, builder);
+  auto scope = memref::AllocaScopeOp::create(builder, frame.getLoc(),
+                                             frame.getResultTypes());
+  YieldOp yield = frame.getYield();
+  builder.setInsertionPoint(yield);
+  memref::AllocaScopeReturnOp::create(builder, yield.getLoc(),
+                                      yield.getValues());
+  yield.erase();
+  frame.getBody().eraseArgument(0);
+  scope.getBodyRegion().takeBody(frame.getBody());
+  frame.replaceAllUsesWith(scope.getResults());
+  frame.erase();
+}
+
+static LogicalResult lowerToMark(FrameOp frame) {
+  if (Operation *parallel = getEnclosingParallel(frame)) {
+    InFlightDiagnostic error = frame.emitOpError();
+    error << "expected a frame in a parallel region to hold arrays of static "
+             "size within max-stack-bytes: each worker has one";
+    error.attachNote(parallel->getLoc()) << "the parallel region is here";
+    return error;
+  }
+  OpBuilder builder(frame);
+  Location loc = frame.getLoc();
+  Value space = frame.getSpace();
+  Value mark =
+      MarkOp::create(builder, loc, MarkType::get(builder.getContext()), space);
+  replaceFrameUses(frame, builder);
+  builder.setInsertionPointAfter(frame);
+  RetractOp::create(builder, loc, builder.getI1Type(), space, mark);
+  inlineFrame(frame);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Allocations
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lowerAlloc(AllocOp alloc) {
+  auto type = dyn_cast<MemRefType>(alloc.getType());
+  if (!type)
+    return alloc.emitOpError("expected pol-bufferize to run first");
+  OpBuilder builder(alloc);
+  if (Operation *parallel = getEnclosingParallel(alloc)) {
+    FailureOr<std::optional<int64_t>> bytes = getStaticBytes(type);
+    // A worker cannot fail on its own, so what it adds has to be on its stack.
+    constexpr int64_t workerBytes = 16 * 1024;
+    if (failed(bytes) || !*bytes || **bytes > workerBytes ||
+        alloc.getRole() != BufferRole::Hidden) {
+      InFlightDiagnostic error = alloc.emitOpError();
+      error << "expected buffers in a parallel region to be static and of at "
+               "most "
+            << workerBytes << " bytes, or from a frame, but got " << type;
+      error.attachNote(parallel->getLoc()) << "the parallel region is here";
+      return error;
+    }
+    builder.setInsertionPointToStart(getStackBlock(alloc));
+    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+      if (isa<ReleaseOp>(user))
+        user->erase();
+    moveToStack(alloc, builder);
+    return success();
+  }
+  auto carve = CarveOp::create(builder, alloc.getLoc(), type,
+                               builder.getI1Type(), alloc.getSpace(),
+                               alloc.getExtents(), alloc.getNameAttr(),
+                               alloc.getKernelAttr(), alloc.getRoleAttr());
+  alloc.replaceAllUsesWith(carve.getBuffer());
+  alloc.erase();
+  return success();
+}
+
+namespace {
+struct LowerFrames : pol::impl::LowerFramesBase<LowerFrames> {
+  using LowerFramesBase::LowerFramesBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (maxStackBytes < 0) {
+      module.emitError("expected max-stack-bytes not to be negative, but got ")
+          << maxStackBytes;
+      return signalPassFailure();
+    }
+    StackBudget budget(module, maxStackBytes);
+    Provenance provenance(module);
+    if (failed(placeOuterAllocs(budget, provenance)) ||
+        failed(lowerFrames(budget)))
+      return signalPassFailure();
+    SmallVector<AllocOp> allocs;
+    module.walk([&](AllocOp alloc) { allocs.push_back(alloc); });
+    for (AllocOp alloc : allocs)
+      if (failed(lowerAlloc(alloc)))
+        return signalPassFailure();
+  }
+
+  LogicalResult placeOuterAllocs(const StackBudget &budget,
+                                 const Provenance &provenance) {
+    SmallVector<AllocOp> allocs;
+    getOperation().walk([&](AllocOp alloc) { allocs.push_back(alloc); });
+    for (AllocOp alloc : allocs)
+      if (FrameOp frame = getLosingFrame(alloc, budget, provenance))
+        if (failed(placeBefore(alloc, frame)))
+          return failure();
+    return success();
+  }
+
+  LogicalResult lowerFrames(const StackBudget &budget) {
+    // Outer frames first: a frame that is inlined is the space of its inner
+    // ones.
+    SmallVector<FrameOp> frames;
+    getOperation().walk<WalkOrder::PreOrder>(
+        [&](FrameOp frame) { frames.push_back(frame); });
+    for (FrameOp frame : frames) {
+      if (budget.isOnStack(frame))
+        lowerToStack(frame, allocaScope);
+      else if (failed(lowerToMark(frame)))
+        return failure();
+    }
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,204 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Returns early where a carve or retract fails.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "pol/IR/PolOps.h"
+#include "pol/Transforms/Passes.h"
+
+namespace mlir::pol {
+#define GEN_PASS_DEF_THREADSTATUS
+#include "pol/Transforms/Passes.h.inc"
+} // namespace mlir::pol
+
+using namespace mlir;
+using namespace mlir::pol;
+
+/// The status of an op that can fail, null for all others.
+static Value getStatus(Operation *op) {
+  if (auto carve = dyn_cast<CarveOp>(op))
+    return carve.getOk();
+  if (auto retract = dyn_cast<RetractOp>(op))
+    return retract.getOk();
+  return Value();
+}
+
+/// Whether a status still has to be branched on. One that the program looks at
+/// itself is its own business.
+static bool isUnchecked(Operation *op) {
+  Value status = getStatus(op);
+  return status && status.use_empty();
+}
+
+namespace {
+class StatusThreader {
+public:
+  explicit StatusThreader(ModuleOp module) : module(module) {}
+  LogicalResult run();
+
+private:
+  void findFallible();
+  LogicalResult check();
+  bool isFallibleCall(Operation *op);
+  void threadFunction(func::FuncOp function);
+  Block *getFailureBlock(func::FuncOp function);
+  void branchOn(Operation *op, Value status, Block *failure);
+
+  ModuleOp module;
+  SymbolTableCollection symbols;
+  DenseSet<Operation *> fallible;
+};
+} // namespace
+
+bool StatusThreader::isFallibleCall(Operation *op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  if (!call)
+    return false;
+  return fallible.contains(symbols.lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr()));
+}
+
+void StatusThreader::findFallible() {
+  bool again = true;
+  while (again) {
+    again = false;
+    module.walk([&](func::FuncOp function) {
+      if (fallible.contains(function))
+        return;
+      WalkResult result = function.walk([&](Operation *op) {
+        return isUnchecked(op) || isFallibleCall(op) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+      });
+      if (result.wasInterrupted())
+        again |= fallible.insert(function).second;
+    });
+  }
+}
+
+/// Failing means to return, which takes a block of the function, and a caller
+/// that looks.
+LogicalResult StatusThreader::check() {
+  WalkResult result = module.walk([&](Operation *op) {
+    if ((isUnchecked(op) || isFallibleCall(op)) &&
+        !isa<func::FuncOp>(op->getParentOp())) {
+      op->emitOpError("expected what can fail to be in the body of a function, "
+                      "but got '")
+          << op->getParentOp()->getName() << "' around it";
+      return WalkResult::interrupt();
+    }
+    if (auto constant = dyn_cast<func::ConstantOp>(op)) {
+      auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+          constant, constant.getValueAttr());
+      if (fallible.contains(function)) {
+        constant.emitOpError("expected a function that cannot run out of "
+                             "space, for it is called indirectly, but got ")
+            << constant.getValueAttr();
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+Block *StatusThreader::getFailureBlock(func::FuncOp function) {
+  OpBuilder builder(function.getContext());
+  Location loc = function.getLoc();
+  Block *block = builder.createBlock(&function.getBody(),
+                                     function.getBody().end());
+  SmallVector<Value> results;
+  for (Type type : function.getResultTypes().drop_back())
+    results.push_back(ub::PoisonOp::create(builder, loc, type,
+                                           ub::PoisonAttr::get(
+                                               builder.getContext())));
+  results.push_back(
+      arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0));
+  func::ReturnOp::create(builder, loc, results);
+  return block;
+}
+
+void StatusThreader::branchOn(Operation *op, Value status, Block *failure) {
+  Block *rest = op->getBlock()->splitBlock(std::next(op->getIterator()));
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToEnd(op->getBlock());
+  cf::CondBranchOp::create(builder, op->getLoc(), status, rest, ValueRange(),
+                           failure, ValueRange());
+}
+
+void StatusThreader::threadFunction(func::FuncOp function) {
+  OpBuilder builder(function.getContext());
+  auto append = [&](TypeRange types) {
+    SmallVector<Type> appended(types);
+    appended.push_back(builder.getI1Type());
+    return appended;
+  };
+  FunctionType type = function.getFunctionType();
+  function->setAttr("pol.fallible", builder.getUnitAttr());
+  function.setType(builder.getFunctionType(type.getInputs(),
+                                           append(type.getResults())));
+  if (ArrayAttr attrs = function.getResAttrsAttr()) {
+    SmallVector<Attribute> appended(attrs.begin(), attrs.end());
+    appended.push_back(builder.getDictionaryAttr({}));
+    function.setResAttrsAttr(builder.getArrayAttr(appended));
+  }
+
+  SmallVector<Operation *> failing;
+  SmallVector<func::ReturnOp> returns;
+  function.walk([&](Operation *op) {
+    if (isUnchecked(op) || isFallibleCall(op))
+      failing.push_back(op);
+    else if (auto ret = dyn_cast<func::ReturnOp>(op))
+      returns.push_back(ret);
+  });
+  for (func::ReturnOp ret : returns) {
+    builder.setInsertionPoint(ret);
+    Value ok = arith::ConstantIntOp::create(builder, ret.getLoc(),
+                                            builder.getI1Type(), 1);
+    ret.getOperandsMutable().append(ok);
+  }
+  Block *failure = getFailureBlock(function);
+  for (Operation *op : failing) {
+    Value status = getStatus(op);
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      builder.setInsertionPoint(call);
+      auto checked = func::CallOp::create(builder, call.getLoc(),
+                                          call.getCalleeAttr(),
+                                          append(call.getResultTypes()),
+                                          call.getOperands());
+      checked->setDiscardableAttrs(call->getDiscardableAttrDictionary());
+      call.replaceAllUsesWith(checked.getResults().drop_back());
+      call.erase();
+      op = checked;
+      status = checked.getResults().back();
+    }
+    branchOn(op, status, failure);
+  }
+}
+
+LogicalResult StatusThreader::run() {
+  findFallible();
+  if (failed(check()))
+    return failure();
+  for (auto function : module.getOps<func::FuncOp>())
+    if (fallible.contains(function))
+      threadFunction(function);
+  return success();
+}
+
+namespace {
+struct ThreadStatus : pol::impl::ThreadStatusBase<ThreadStatus> {
+  void runOnOperation() override {
+    if (failed(StatusThreader(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

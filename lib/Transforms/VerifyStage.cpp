@@ -1,0 +1,114 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Checks what may remain after a stage.
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pol/IR/PolOps.h"
+#include "pol/Transforms/Passes.h"
+
+namespace mlir::pol {
+#define GEN_PASS_DEF_VERIFYSTAGE
+#include "pol/Transforms/Passes.h.inc"
+} // namespace mlir::pol
+
+using namespace mlir;
+using namespace mlir::pol;
+
+//===----------------------------------------------------------------------===//
+// What each stage has removed
+//===----------------------------------------------------------------------===//
+
+static bool anyType(Operation *op, function_ref<bool(Type)> isGone) {
+  if (llvm::any_of(op->getOperandTypes(), isGone) ||
+      llvm::any_of(op->getResultTypes(), isGone))
+    return true;
+  if (auto function = dyn_cast<FunctionOpInterface>(op))
+    return llvm::any_of(function.getArgumentTypes(), isGone) ||
+           llvm::any_of(function.getResultTypes(), isGone);
+  return false;
+}
+
+static bool isDescribing(Operation *op) {
+  return isa<DescriptionOp, DescribeOp, OutputsOp, CheckpointsOp, ScratchOp,
+             CallOp, ApplyOp, UndefOp, DimOp, BundleOp, GetOp, MergeOp>(op) ||
+         anyType(op, llvm::IsaPred<UndefType, BundleType>);
+}
+
+static bool isTensorOp(Operation *op) {
+  return anyType(op, llvm::IsaPred<TensorType>);
+}
+
+static bool isUnplaced(Operation *op) {
+  return isa<FrameOp, YieldOp, AllocOp>(op);
+}
+
+static bool isKernel(Operation *op) { return isa<KernelOpInterface>(op); }
+
+static bool isUntargeted(Operation *op) {
+  auto isUnchecked = [](Value status) { return status.use_empty(); };
+  if (auto carve = dyn_cast<CarveOp>(op))
+    return isUnchecked(carve.getOk());
+  if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
+    return true;
+  // No address space has a meaning on the CPU.
+  return anyType(op, [](Type type) {
+    auto memref = dyn_cast<BaseMemRefType>(type);
+    return memref && memref.getMemorySpace();
+  });
+}
+
+namespace {
+struct Stage {
+  StringLiteral name;
+  StringLiteral removed;
+  bool (*isLeft)(Operation *);
+};
+} // namespace
+
+/// In order: what one stage has removed is gone after the later ones, too.
+static constexpr Stage kStages[] = {
+    {"describe", "no descriptions, bundles or verbs", isDescribing},
+    {"materialize", "no tensors", isTensorOp},
+    {"place", "no frames or allocations", isUnplaced},
+    {"expand", "no kernels", isKernel},
+    {"target",
+     "no structured control flow, unchecked carves or memory spaces",
+     isUntargeted},
+};
+
+namespace {
+struct VerifyStage : pol::impl::VerifyStageBase<VerifyStage> {
+  using VerifyStageBase::VerifyStageBase;
+
+  void runOnOperation() override {
+    const Stage *last = llvm::find_if(
+        kStages, [&](const Stage &known) { return known.name == stage; });
+    if (last == std::end(kStages)) {
+      getOperation().emitError("expected stage to be describe, materialize, "
+                               "place, expand or target, but got '")
+          << stage << "'";
+      return signalPassFailure();
+    }
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      for (const Stage *known = kStages; known <= last; ++known)
+        if (known->isLeft(op)) {
+          op->emitError("expected ")
+              << known->removed << " after stage '" << stage << "', but got '"
+              << op->getName() << "'";
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
