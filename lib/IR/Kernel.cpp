@@ -24,8 +24,16 @@ Value KernelInvocation::getOperand(unsigned position) const {
 
 std::string mlir::pol::getKernelName(Attribute name) {
   std::string text;
+  if (auto op = dyn_cast<KernelOpNameAttr>(name))
+    name = op.getName();
   llvm::raw_string_ostream(text) << name;
   return text;
+}
+
+StringAttr mlir::pol::getBareKernelName(Attribute name) {
+  if (auto op = dyn_cast<KernelOpNameAttr>(name))
+    return op.getName();
+  return cast<FlatSymbolRefAttr>(name).getAttr();
 }
 
 DescriptionOp mlir::pol::lookupDescription(Operation *from,
@@ -97,6 +105,23 @@ static FailureOr<Kernel> resolveFunction(Operation *verb,
   return kernel;
 }
 
+/// Checks what an op of anybody's says: arrays, each with a name of its own.
+static LogicalResult verifyAnswer(Operation *verb, StringAttr name,
+                                  ArrayRef<BufferDescription> buffers) {
+  llvm::SmallDenseSet<StringAttr> seen;
+  for (const BufferDescription &buffer : buffers) {
+    if (!isa_and_nonnull<UndefType>(buffer.type))
+      return verb->emitOpError("expected kernel ")
+             << name << " to describe arrays, but its " << buffer.name << " is "
+             << buffer.type;
+    if (buffer.name.empty() || !seen.insert(buffer.name).second)
+      return verb->emitOpError("expected kernel ")
+             << name << " to give each buffer a name of its own, but got "
+             << buffer.name;
+  }
+  return success();
+}
+
 static FailureOr<Kernel> resolveOp(Operation *verb, StringAttr name,
                                    const KernelInvocation &invocation) {
   Kernel kernel;
@@ -114,7 +139,8 @@ static FailureOr<Kernel> resolveOp(Operation *verb, StringAttr name,
     return verb->emitOpError("expected as many operands as are present, but "
                              "got ")
            << invocation.operands.size();
-  if (failed(interface->inferBuffers(invocation, kernel.buffers)))
+  if (failed(interface->inferBuffers(invocation, kernel.buffers)) ||
+      failed(verifyAnswer(verb, name, kernel.buffers)))
     return failure();
   return kernel;
 }
@@ -123,5 +149,5 @@ FailureOr<Kernel> Kernel::resolve(Operation *verb, Attribute name,
                                   const KernelInvocation &invocation) {
   if (auto symbol = dyn_cast<FlatSymbolRefAttr>(name))
     return resolveFunction(verb, symbol, invocation);
-  return resolveOp(verb, cast<StringAttr>(name), invocation);
+  return resolveOp(verb, cast<KernelOpNameAttr>(name).getName(), invocation);
 }

@@ -167,8 +167,11 @@ RmsNormOp::inferBuffers(KernelInvocation invocation,
            << "expected operands x and, optionally, weight for pol.rms_norm, "
               "but got "
            << positions;
-  auto x = dyn_cast<ShapedType>(xValue.getType());
-  if (!x || !x.hasRank() || x.getRank() < 1 ||
+  // A vector is shaped too, and no array.
+  auto x = isa<RankedTensorType, MemRefType, UndefType>(xValue.getType())
+               ? cast<ShapedType>(xValue.getType())
+               : ShapedType();
+  if (!x || x.getRank() < 1 ||
       !isa<FloatType>(x.getElementType()))
     return mlir::emitError(invocation.loc)
            << "expected x of pol.rms_norm to be an array of floats of rank at "

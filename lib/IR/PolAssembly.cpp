@@ -118,15 +118,36 @@ void mlir::pol::printDescribedBuffers(OpAsmPrinter &printer, Operation *,
 // What a kernel is asked with
 //===----------------------------------------------------------------------===//
 
+/// Verifiers ask the op for its buffers, and cannot load a dialect.
+static KernelOpNameAttr loadKernelOpName(StringAttr name) {
+  MLIRContext *context = name.getContext();
+  context->getOrLoadDialect(name.getValue().split('.').first);
+  return KernelOpNameAttr::get(context, name);
+}
+
+Attribute KernelOpNameAttr::parse(AsmParser &parser, Type) {
+  std::string name;
+  if (parser.parseLess() || parser.parseString(&name) || parser.parseGreater())
+    return Attribute();
+  return loadKernelOpName(parser.getBuilder().getStringAttr(name));
+}
+
+void KernelOpNameAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getName() << ">";
+}
+
 ParseResult mlir::pol::parseKernelInvocation(
     OpAsmParser &parser, Attribute &name, UnresolvedOperands &inputs,
     DenseBoolArrayAttr &present, DictionaryAttr &options,
     SmallVectorImpl<std::unique_ptr<Region>> &regions) {
-  if (parser.parseAttribute(name))
+  std::string op;
+  FlatSymbolRefAttr function;
+  if (succeeded(parser.parseOptionalString(&op)))
+    name = loadKernelOpName(parser.getBuilder().getStringAttr(op));
+  else if (parser.parseAttribute(function))
     return failure();
-  // Verifiers ask the op for its buffers, and cannot load a dialect.
-  if (auto op = dyn_cast<StringAttr>(name))
-    parser.getContext()->getOrLoadDialect(op.getValue().split('.').first);
+  else
+    name = function;
 
   SmallVector<bool> flags;
   auto parseInput = [&]() -> ParseResult {
@@ -155,7 +176,7 @@ void mlir::pol::printKernelInvocation(OpAsmPrinter &printer, Operation *,
                                       DenseBoolArrayAttr present,
                                       DictionaryAttr options,
                                       MutableArrayRef<Region> regions) {
-  printer << name << "(";
+  printer << getKernelName(name) << "(";
   if (!present) {
     printer << inputs;
   } else {

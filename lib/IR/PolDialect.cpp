@@ -8,12 +8,15 @@
 
 #include "pol/IR/PolDialect.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "pol/IR/PolOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -40,6 +43,11 @@ struct PolInlinerInterface : DialectInlinerInterface {
   void handleTerminator(Operation *, ValueRange) const final {}
 };
 } // namespace
+
+Operation *PolDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                           Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
 
 void PolDialect::initialize() {
   registerTypes();

@@ -8,19 +8,52 @@
 
 #include "pol/IR/PolTypes.h"
 
-#include "llvm/ADT/SmallSet.h"
-#include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/MathExtras.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pol;
 
 /// Deeper bundles are refused: parsers, printers and conversions recurse.
 static constexpr unsigned kMaxBundleDepth = 64;
+
+namespace {
+/// Counts the types that are being parsed one inside another, valid or not: a
+/// text can nest deeper than the stack.
+class NestingScope {
+public:
+  NestingScope() { ++depth; }
+  ~NestingScope() { --depth; }
+
+  /// An array in the innermost bundle is as deep as any type may be.
+  ParseResult check(AsmParser &parser, unsigned limit = kMaxBundleDepth + 1) {
+    if (depth <= limit)
+      return success();
+    return parser.emitError(parser.getCurrentLocation())
+           << "expected " << (limit == kMaxBundleDepth ? "bundles" : "types")
+           << " to nest at most " << limit << " deep";
+  }
+
+private:
+  static thread_local unsigned depth;
+};
+thread_local unsigned NestingScope::depth = 0;
+} // namespace
+
+static ParseResult parseMemorySpace(AsmParser &parser, Attribute &memorySpace) {
+  NestingScope scope;
+  return failure(scope.check(parser) || parser.parseAttribute(memorySpace));
+}
+
+static void printMemorySpace(AsmPrinter &printer, Attribute memorySpace) {
+  printer << memorySpace;
+}
 
 //===----------------------------------------------------------------------===//
 // Undef
@@ -29,7 +62,9 @@ static constexpr unsigned kMaxBundleDepth = 64;
 static ParseResult parseUndefShape(AsmParser &parser,
                                    SmallVector<int64_t> &shape,
                                    Type &elementType) {
-  if (parser.parseDimensionList(shape, /*allowDynamic=*/true))
+  NestingScope scope;
+  if (scope.check(parser) ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/true))
     return failure();
   return parser.parseType(elementType);
 }
@@ -108,17 +143,9 @@ LogicalResult BundleType::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 Type BundleType::parse(AsmParser &parser) {
-  // The depth is bounded here too: a text can nest deeper than the stack.
-  static thread_local unsigned depth = 0;
-  struct Scope {
-    Scope() { ++depth; }
-    ~Scope() { --depth; }
-  } scope;
-  if (depth > kMaxBundleDepth) {
-    parser.emitError(parser.getCurrentLocation())
-        << "expected bundles to nest at most " << kMaxBundleDepth << " deep";
+  NestingScope scope;
+  if (scope.check(parser, kMaxBundleDepth))
     return Type();
-  }
 
   SmallVector<StringAttr> names;
   SmallVector<Type> types;
@@ -161,12 +188,20 @@ LogicalResult
 mlir::pol::verifyMemorySpace(function_ref<InFlightDiagnostic()> emitError,
                              Attribute memorySpace) {
   // What MemRefType accepts, refused here with a message of ours.
-  if (!memorySpace || isa<IntegerAttr, StringAttr, DictionaryAttr>(memorySpace))
+  // The integer 0 is their default space, which is no attribute; an encoding
+  // that depends on the shape is none.
+  if (!memorySpace)
     return success();
-  if (!isa<BuiltinDialect>(&memorySpace.getDialect()))
+  auto integer = dyn_cast<IntegerAttr>(memorySpace);
+  if (integer ? !integer.getValue().isZero()
+              : isa<StringAttr, DictionaryAttr>(memorySpace))
     return success();
-  return emitError() << "expected a memory space that memrefs can have, but got "
-                     << memorySpace;
+  if (!isa<BuiltinDialect>(&memorySpace.getDialect()) &&
+      !isa<VerifiableTensorEncoding>(memorySpace))
+    return success();
+  return emitError()
+         << "expected a memory space that memrefs can have, but got "
+         << memorySpace;
 }
 
 bool mlir::pol::isBufferType(Type type) {
@@ -214,8 +249,7 @@ static bool matchLeaves(Type a, Type b,
   auto bundleB = dyn_cast<BundleType>(b);
   if (bundleA && bundleB)
     return bundleA.getNames() == bundleB.getNames() &&
-           llvm::all_of(llvm::zip_equal(bundleA.getTypes(),
-                                        bundleB.getTypes()),
+           llvm::all_of(llvm::zip_equal(bundleA.getTypes(), bundleB.getTypes()),
                         [&](auto pair) {
                           auto [typeA, typeB] = pair;
                           return matchLeaves(typeA, typeB, matchLeaf);
@@ -239,8 +273,8 @@ bool mlir::pol::describes(Type description, Type buffer) {
 
 bool mlir::pol::areCompatibleDescriptions(Type a, Type b) {
   return matchLeaves(a, b, [](Type a, Type b) {
-    return a == b ||
-           (isa<UndefType>(a) && isa<UndefType>(b) && haveCompatibleShapes(a, b));
+    return a == b || (isa<UndefType>(a) && isa<UndefType>(b) &&
+                      haveCompatibleShapes(a, b));
   });
 }
 
@@ -254,8 +288,7 @@ int64_t mlir::pol::getElementBytes(Type elementType) {
   return llvm::PowerOf2Ceil(llvm::divideCeil(std::max<uint64_t>(bits, 1), 8));
 }
 
-FailureOr<std::optional<int64_t>>
-mlir::pol::getStaticBytes(ShapedType type) {
+FailureOr<std::optional<int64_t>> mlir::pol::getStaticBytes(ShapedType type) {
   int64_t bytes = getElementBytes(type.getElementType());
   // A zero extent makes the size zero however large the others are.
   if (llvm::is_contained(type.getShape(), 0))

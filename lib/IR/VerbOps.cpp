@@ -64,7 +64,7 @@ static LogicalResult verifyBundle(Operation *op, Attribute kernelName,
   if (described.getNames() == got.getNames() && fits(described, got))
     return success();
   return op->emitOpError("expected ")
-         << what << " of " << kernelName << " to be " << described
+         << what << " of " << getKernelName(kernelName) << " to be " << described
          << ", but got " << got;
 }
 
@@ -76,7 +76,7 @@ template <typename OpTy> static LogicalResult verifyDescribingUse(OpTy op) {
   StringRef what = OpTy::getOperationName().drop_front(strlen("pol."));
   if (!kernel->hasRole(OpTy::role))
     return op.emitOpError("expected kernel ")
-           << op.getKernel() << " to describe " << what
+           << getKernelName(op.getKernel()) << " to describe " << what
            << ", but it describes none";
   BundleType described = kernel->getBundleType(op.getContext(), OpTy::role);
   // An empty bundle is neither form, or both.
@@ -140,7 +140,7 @@ static LogicalResult verifyResultTypes(Operation *op, Attribute kernelName,
   if (op->getResultTypes() == wanted)
     return success();
   InFlightDiagnostic error = op->emitOpError("expected the results of ");
-  error << kernelName << " to be (" << wanted << "), but got ("
+  error << getKernelName(kernelName) << " to be (" << wanted << "), but got ("
         << op->getResultTypes() << ")";
   return error;
 }
@@ -159,12 +159,12 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
       bool optional = role == BufferRole::Checkpoint && kernel->op;
       if (kernel->hasRole(role) && !optional)
         return emitOpError("expected ")
-               << what << " buffers " << described << " for " << getKernel();
+               << what << " buffers " << described << " for " << getKernelName(getKernel());
       continue;
     }
     if (!kernel->hasRole(role))
       return emitOpError("expected kernel ")
-             << getKernel() << " to describe " << what
+             << getKernelName(getKernel()) << " to describe " << what
              << " buffers, but it describes none";
     if (failed(verifyBundle(*this, getKernel(), what, described,
                             cast<BundleType>(bundle.getType()))))
@@ -222,7 +222,7 @@ LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &) {
     return failure();
   if (!kernel->hasRole(BufferRole::Output))
     return emitOpError("expected kernel ")
-           << getKernel() << " to describe outputs, but it describes none";
+           << getKernelName(getKernel()) << " to describe outputs, but it describes none";
   BundleType outputs =
       kernel->getBundleType(getContext(), BufferRole::Output);
   for (auto [index, override] : llvm::enumerate(getOverrides())) {
@@ -230,7 +230,7 @@ LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &) {
     std::optional<unsigned> entry = outputs.find(name.getValue());
     if (!entry)
       return emitOpError("expected override ")
-             << name << " to be one of the outputs of " << getKernel() << ", "
+             << name << " to be one of the outputs of " << getKernelName(getKernel()) << ", "
              << outputs;
     if (!describes(outputs.getTypes()[*entry], override.getType()))
       return emitOpError("expected override ")

@@ -72,6 +72,7 @@ void mlir::pol::buildTargetStage(OpPassManager &pm,
   pm.addPass(createForallToParallelLoopPass());
   if (options.openmp)
     pm.addPass(createConvertSCFToOpenMPPass());
+  pm.addPass(createLowerAllocaScopes());
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

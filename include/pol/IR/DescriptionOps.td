@@ -79,7 +79,9 @@ def Pol_DimOp : Pol_Op<"dim", [Pure]> {
   }];
   let arguments = (ins Pol_UndefType:$source, I64Attr:$dimension);
   let results = (outs Index:$result);
-  let assemblyFormat = "$source `,` $dimension attr-dict `:` type($source)";
+  let assemblyFormat = [{
+    $source `,` $dimension attr-dict `:` qualified(type($source))
+  }];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -116,7 +118,9 @@ def Pol_GetOp : Pol_Op<"get", [Pure, InferTypeOpAdaptor]> {
   }];
   let arguments = (ins Pol_BundleType:$source, StrAttr:$name);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$source `,` $name attr-dict `:` type($source)";
+  let assemblyFormat = [{
+    $source `,` $name attr-dict `:` qualified(type($source))
+  }];
   let hasFolder = 1;
 }
 
@@ -202,7 +206,8 @@ def Pol_DescribeOp : Pol_Op<"describe", [
 // Verbs: asking a kernel for its buffers, and calling it
 //===----------------------------------------------------------------------===//
 
-def Pol_KernelRef : AnyAttrOf<[FlatSymbolRefAttr, StrAttr],
+def Pol_KernelRef : AnyAttrOf<[FlatSymbolRefAttr,
+                               Pol_KernelOpNameAttr],
     "a function's symbol or the name of a registered op">;
 
 class Pol_VerbOp<string mnemonic, list<Trait> traits>

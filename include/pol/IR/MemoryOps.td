@@ -236,7 +236,7 @@ def Pol_ThreadHeapOp : Pol_Op<"thread_heap", [Pure]> {
     ```
   }];
   let results = (outs Pol_HeapType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
 
 #endif // POL_IR_MEMORYOPS_TD

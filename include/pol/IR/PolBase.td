@@ -9,6 +9,7 @@
 #ifndef POL_IR_POLBASE_TD
 #define POL_IR_POLBASE_TD
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 
@@ -28,6 +29,11 @@ def Pol_Dialect : Dialect {
     `pol.description`, or an op that implements `KernelOpInterface`) states
     outputs, checkpoints and scratch.
   }];
+  // Folds and canonicalizations build their ops.
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let hasConstantMaterializer = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{ void registerTypes(); }];
@@ -55,6 +61,22 @@ def Pol_BufferRoleAttr : EnumAttr<Pol_Dialect, Pol_BufferRole, "role"> {
     ```
   }];
   let assemblyFormat = "`<` $value `>`";
+}
+
+def Pol_KernelOpNameAttr : AttrDef<Pol_Dialect, "KernelOpName"> {
+  let mnemonic = "kernel";
+  let summary = "the name of an op that is a kernel";
+  let description = [{
+    Reading it loads the dialect of the op. A verifier asks that op for its
+    buffers, at a time when no dialect may be loaded. The verbs print it as a
+    string.
+
+    ```mlir
+    #pol.kernel<"pol.rms_norm">
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name);
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Pol_BufferRoleArrayAttr

@@ -19,7 +19,8 @@
 
 namespace mlir::pol {
 
-/// One buffer that a kernel needs: an `!pol.undef`, or a bundle of them.
+/// One buffer that a kernel needs: an `!pol.undef`, or, of a function, a bundle
+/// of them.
 struct BufferDescription {
   StringAttr name;
   BufferRole role;

@@ -58,6 +58,8 @@ struct Kernel {
 
 /// A kernel's name as it reads in messages: `@f` or `"pol.rms_norm"`.
 std::string getKernelName(Attribute name);
+/// The bare name, as reports and `pol.alloc` have it.
+StringAttr getBareKernelName(Attribute name);
 
 } // namespace mlir::pol
 

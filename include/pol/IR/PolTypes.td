@@ -71,7 +71,7 @@ class Pol_SpaceType<string name, string typeMnemonic, string isFrame,
         DeclareTypeInterfaceMethods<Pol_SpaceTypeInterface,
             ["isFrame", "canRelease"]>]> {
   let parameters = (ins OptionalParameter<"::mlir::Attribute">:$memorySpace);
-  let assemblyFormat = "(`<` $memorySpace^ `>`)?";
+  let assemblyFormat = "(`<` custom<MemorySpace>($memorySpace)^ `>`)?";
   let genVerifyDecl = 1;
   let extraClassDefinition =
     "bool $cppClass::isFrame() const { return " # isFrame # "; }\n" #

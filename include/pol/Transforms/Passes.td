@@ -200,6 +200,32 @@ def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
 // Target
 //===----------------------------------------------------------------------===//
 
+def LowerAllocaScopes
+    : Pass<"pol-lower-alloca-scopes", "::mlir::ModuleOp"> {
+  let summary = "turn memref.alloca_scope into a saved and restored stack";
+  let description = [{
+    A scope that allocates on the stack becomes its body between
+    `llvm.intr.stacksave` and `llvm.intr.stackrestore`; every other one becomes
+    its body alone. Loops in it can be lowered afterwards, which they cannot
+    inside a scope.
+
+    ```mlir
+    memref.alloca_scope {
+      %a = memref.alloca() : memref<4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %s = llvm.intr.stacksave : !llvm.ptr
+    %a = memref.alloca() : memref<4xf32>
+    llvm.intr.stackrestore %s : !llvm.ptr
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def ThreadStatus : Pass<"pol-thread-status", "::mlir::ModuleOp"> {
   let summary = "return early where a carve or retract fails";
   let description = [{

@@ -92,12 +92,7 @@ static LogicalResult expand(ApplyOp apply) {
   Location loc = apply.getLoc();
   Value space = apply.getSpace();
   Value spec = overrideOutputs(builder, apply, *kernel);
-  auto name = StringAttr::get(apply.getContext(),
-                              isa<FlatSymbolRefAttr>(apply.getKernel())
-                                  ? cast<FlatSymbolRefAttr>(apply.getKernel())
-                                        .getValue()
-                                  : cast<StringAttr>(apply.getKernel())
-                                        .getValue());
+  StringAttr name = getBareKernelName(apply.getKernel());
   // Outputs come first, so that they lie below the frame and survive it.
   Value outputs = AllocOp::create(
       builder, loc,

@@ -259,7 +259,7 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
               return llvm::any_of(block.getArgumentTypes(), isOurs);
             });
           });
-      if (!carries || isa<PolDialect>(op->getDialect()) ||
+      if (!carries || isa_and_nonnull<PolDialect>(op->getDialect()) ||
           canCarryBundles(op))
         return WalkResult::advance();
       op->emitOpError("expected no bundles or descriptions here: they pass "

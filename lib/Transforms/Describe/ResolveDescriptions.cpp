@@ -123,6 +123,11 @@ Resolver::describeByOp(OpBuilder &builder, const Kernel &kernel,
     if (buffer.role != role)
       continue;
     auto type = cast<UndefType>(buffer.type);
+    if (static_cast<int64_t>(shape.size()) != type.getRank())
+      return emitError(invocation.loc)
+             << "expected " << kernel.op->getStringRef() << " to give "
+             << type.getRank() << " extents for " << buffer.name << ", but got "
+             << shape.size();
     SmallVector<Value> extents;
     for (auto [size, extent] : llvm::zip_equal(type.getShape(), shape))
       if (ShapedType::isDynamic(size))
@@ -131,12 +136,6 @@ Resolver::describeByOp(OpBuilder &builder, const Kernel &kernel,
     values.push_back(UndefOp::create(builder, invocation.loc, type, extents));
   }
   return values;
-}
-
-static StringAttr getPlainKernelName(Attribute kernel) {
-  if (auto symbol = dyn_cast<FlatSymbolRefAttr>(kernel))
-    return symbol.getAttr();
-  return cast<StringAttr>(kernel);
 }
 
 template <typename VerbOp> LogicalResult Resolver::resolveVerb(VerbOp verb) {
@@ -159,7 +158,7 @@ template <typename VerbOp> LogicalResult Resolver::resolveVerb(VerbOp verb) {
   BundleType described =
       kernel->getBundleType(builder.getContext(), VerbOp::role);
   Value bundle = BundleOp::create(builder, loc, described.getNames(), *values);
-  StringAttr name = getPlainKernelName(verb.getKernel());
+  StringAttr name = getBareKernelName(verb.getKernel());
   auto role = BufferRoleAttr::get(builder.getContext(), VerbOp::role);
   if (verb.getSpace()) {
     // The buffers' types say which shapes to describe.
@@ -224,7 +223,7 @@ LogicalResult Resolver::resolveCall(CallOp call) {
     result = *built;
     if (result->getResultTypes() != call.getResultTypes()) {
       InFlightDiagnostic error = call.emitOpError("expected the results of ");
-      error << call.getKernel() << " to be (" << result->getResultTypes()
+      error << getKernelName(call.getKernel()) << " to be (" << result->getResultTypes()
             << "), but got (" << call.getResultTypes() << ")";
       return error;
     }

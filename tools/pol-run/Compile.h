@@ -1,0 +1,72 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// From a module of MLIR to machine code in memory.
+
+#ifndef POL_TOOLS_POL_RUN_COMPILE_H
+#define POL_TOOLS_POL_RUN_COMPILE_H
+
+#include "llvm/Support/Error.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace mlir {
+class ExecutionEngine;
+} // namespace mlir
+
+namespace pol_run {
+
+struct CompileOptions {
+  unsigned optLevel = 3;
+  bool strict = false;
+  bool openmp = false;
+  int64_t maxStackBytes = 64 * 1024;
+};
+
+/// A buffer that lies on the stack, which no allocator sees.
+struct StackBuffer {
+  std::string name, kernel;
+  std::string function;
+  int64_t bytes;
+};
+
+/// An entry point of a compiled module.
+class CompiledEntry {
+public:
+  /// Compiles `module`, which it changes, and finds the entry point: the
+  /// function of that name, or the only public one. Diagnostics go to the
+  /// context's handler; what is wrong with the request itself is the error.
+  static llvm::Expected<CompiledEntry> compile(mlir::ModuleOp module,
+                                               llvm::StringRef name,
+                                               const CompileOptions &options);
+  CompiledEntry(CompiledEntry &&);
+  ~CompiledEntry();
+
+  llvm::StringRef getName() const { return name; }
+  /// Arguments and results as they are once frames are lowered: memrefs,
+  /// spaces, scalars.
+  mlir::FunctionType getType() const { return type; }
+  llvm::ArrayRef<StackBuffer> getStackBuffers() const { return stack; }
+
+  /// Calls `pol_entry_<name>` with pointers to its arguments, the status last.
+  void call(llvm::MutableArrayRef<void *> packed) const { function(packed.data()); }
+
+private:
+  CompiledEntry();
+
+  std::string name;
+  mlir::FunctionType type;
+  std::vector<StackBuffer> stack;
+  std::unique_ptr<mlir::ExecutionEngine> engine;
+  void (*function)(void **) = nullptr;
+};
+
+} // namespace pol_run
+
+#endif // POL_TOOLS_POL_RUN_COMPILE_H
