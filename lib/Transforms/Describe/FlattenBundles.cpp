@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "pol/IR/PolOps.h"
 #include "pol/Transforms/Passes.h"
 
@@ -189,7 +190,8 @@ struct FlattenAlloc : OpConversionPattern<AllocOp> {
       for (auto [index, entry] : llvm::enumerate(bundle.getNames()))
         allocate(builder, op, space, bundle.getTypes()[index],
                  result.getTypes()[index], getEntry(values, bundle, index),
-                 name.empty() ? entry.getValue() : name + "." + entry.getValue(),
+                 name.empty() ? entry.getValue()
+                              : name + "." + entry.getValue(),
                  buffers);
       return;
     }
@@ -225,6 +227,9 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
       return signalPassFailure();
 
     MLIRContext *context = &getContext();
+    // The conversion does not reach into blocks that nothing branches to.
+    IRRewriter rewriter(context);
+    (void)eraseUnreachableBlocks(rewriter, getOperation()->getRegions());
     TypeConverter converter;
     converter.addConversion(flattenType);
     RewritePatternSet patterns(context);
@@ -237,8 +242,8 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
     target.addIllegalOp<BundleOp, DimOp, GetOp, MergeOp, UndefOp>();
     target.addDynamicallyLegalOp<AllocOp>(
         [](AllocOp op) { return !op.getSpec(); });
-    if (failed(applyFullConversion(getOperation(), target,
-                                   std::move(patterns))))
+    if (failed(
+            applyFullConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
   }
 
@@ -251,14 +256,13 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
         op->emitOpError("expected pol-resolve-descriptions to run first");
         return WalkResult::interrupt();
       }
-      bool carries =
-          llvm::any_of(op->getOperandTypes(), isOurs) ||
-          llvm::any_of(op->getResultTypes(), isOurs) ||
-          llvm::any_of(op->getRegions(), [&](Region &region) {
-            return llvm::any_of(region, [&](Block &block) {
-              return llvm::any_of(block.getArgumentTypes(), isOurs);
-            });
-          });
+      bool carries = llvm::any_of(op->getOperandTypes(), isOurs) ||
+                     llvm::any_of(op->getResultTypes(), isOurs) ||
+                     llvm::any_of(op->getRegions(), [&](Region &region) {
+                       return llvm::any_of(region, [&](Block &block) {
+                         return llvm::any_of(block.getArgumentTypes(), isOurs);
+                       });
+                     });
       if (!carries || isa_and_nonnull<PolDialect>(op->getDialect()) ||
           canCarryBundles(op))
         return WalkResult::advance();

@@ -71,21 +71,22 @@ namespace {
 // Functions
 //===----------------------------------------------------------------------===//
 
+/// Repeats each attribute dictionary for every value its argument becomes.
+ArrayAttr flattenAttrs(const TypeConverter &converter, ArrayAttr attrs,
+                       TypeRange types) {
+  if (!attrs)
+    return attrs;
+  SmallVector<Attribute> flat;
+  for (auto [attr, type] : llvm::zip_equal(attrs, types)) {
+    SmallVector<Type> converted;
+    (void)converter.convertType(type, converted);
+    flat.append(converted.size(), attr);
+  }
+  return ArrayAttr::get(attrs.getContext(), flat);
+}
+
 struct FlattenFunc : OpConversionPattern<func::FuncOp> {
   using OpConversionPattern::OpConversionPattern;
-
-  /// Repeats each attribute dictionary for every value its argument becomes.
-  ArrayAttr flattenAttrs(ArrayAttr attrs, TypeRange types) const {
-    if (!attrs)
-      return attrs;
-    SmallVector<Attribute> flat;
-    for (auto [attr, type] : llvm::zip_equal(attrs, types)) {
-      SmallVector<Type> converted;
-      (void)getTypeConverter()->convertType(type, converted);
-      flat.append(converted.size(), attr);
-    }
-    return ArrayAttr::get(attrs.getContext(), flat);
-  }
 
   LogicalResult
   matchAndRewrite(func::FuncOp op, OpAdaptor,
@@ -100,8 +101,10 @@ struct FlattenFunc : OpConversionPattern<func::FuncOp> {
          failed(rewriter.convertRegionTypes(&op.getBody(), *getTypeConverter(),
                                             &signature))))
       return rewriter.notifyMatchFailure(op, "its types do not convert");
-    ArrayAttr argAttrs = flattenAttrs(op.getArgAttrsAttr(), type.getInputs());
-    ArrayAttr resAttrs = flattenAttrs(op.getResAttrsAttr(), type.getResults());
+    ArrayAttr argAttrs = flattenAttrs(*getTypeConverter(), op.getArgAttrsAttr(),
+                                      type.getInputs());
+    ArrayAttr resAttrs = flattenAttrs(*getTypeConverter(), op.getResAttrsAttr(),
+                                      type.getResults());
     rewriter.modifyOpInPlace(op, [&] {
       op.setType(FunctionType::get(op.getContext(),
                                    signature.getConvertedTypes(), results));
@@ -122,6 +125,30 @@ struct FlattenConstant : OpConversionPattern<func::ConstantOp> {
     rewriter.replaceOpWithNewOp<func::ConstantOp>(
         op, getTypeConverter()->convertType(op.getType()), op.getValueAttr());
     return success();
+  }
+};
+
+/// Upstream's pattern loses the attributes.
+struct FlattenCall : OpConversionPattern<func::CallOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(func::CallOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    const TypeConverter &converter = *getTypeConverter();
+    SmallVector<Type> types;
+    if (failed(converter.convertTypes(op.getResultTypes(), types)))
+      return rewriter.notifyMatchFailure(op, "its results do not convert");
+    auto call = func::CallOp::create(rewriter, op.getLoc(), op.getCallee(),
+                                     types, flatten(adaptor.getOperands()));
+    call->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    call.setNoInline(op.getNoInline());
+    if (ArrayAttr attrs =
+            flattenAttrs(converter, op.getArgAttrsAttr(), op.getOperandTypes()))
+      call.setArgAttrsAttr(attrs);
+    if (ArrayAttr attrs =
+            flattenAttrs(converter, op.getResAttrsAttr(), op.getResultTypes()))
+      call.setResAttrsAttr(attrs);
+    return replaceWithGroups(rewriter, converter, op, call.getResults());
   }
 };
 
@@ -159,9 +186,10 @@ struct FlattenCondBranch : OpConversionPattern<cf::CondBranchOp> {
   matchAndRewrite(cf::CondBranchOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<cf::CondBranchOp>(
-        op, adaptor.getCondition().front(), op.getTrueDest(),
-        flatten(adaptor.getTrueDestOperands()), op.getFalseDest(),
-        flatten(adaptor.getFalseDestOperands()));
+        op, adaptor.getCondition().front(),
+        flatten(adaptor.getTrueDestOperands()),
+        flatten(adaptor.getFalseDestOperands()), op.getBranchWeightsAttr(),
+        op.getTrueDest(), op.getFalseDest());
     return success();
   }
 };
@@ -189,11 +217,11 @@ struct FlattenSelect : OpConversionPattern<arith::SelectOp> {
   matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<Value> selected;
-    for (auto [ifTrue, ifFalse] : llvm::zip_equal(adaptor.getTrueValue(),
-                                                  adaptor.getFalseValue()))
-      selected.push_back(arith::SelectOp::create(
-          rewriter, op.getLoc(), adaptor.getCondition().front(), ifTrue,
-          ifFalse));
+    for (auto [ifTrue, ifFalse] :
+         llvm::zip_equal(adaptor.getTrueValue(), adaptor.getFalseValue()))
+      selected.push_back(arith::SelectOp::create(rewriter, op.getLoc(),
+                                                 adaptor.getCondition().front(),
+                                                 ifTrue, ifFalse));
     rewriter.replaceOpWithMultiple(op, {selected});
     return success();
   }
@@ -204,11 +232,9 @@ struct FlattenSelect : OpConversionPattern<arith::SelectOp> {
 //===----------------------------------------------------------------------===//
 
 /// An op whose region moves into a new one with flat results.
-template <typename OpTy>
-struct FlattenRegionOp : OpConversionPattern<OpTy> {
+template <typename OpTy> struct FlattenRegionOp : OpConversionPattern<OpTy> {
   using OpConversionPattern<OpTy>::OpConversionPattern;
-  using Adaptor =
-      typename OpConversionPattern<OpTy>::OneToNOpAdaptor;
+  using Adaptor = typename OpConversionPattern<OpTy>::OneToNOpAdaptor;
   LogicalResult
   matchAndRewrite(OpTy op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -259,11 +285,13 @@ void mlir::pol::populateFlattenControlFlowPatterns(
     ConversionTarget &target) {
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                        target);
-  populateCallOpTypeConversionPattern(patterns, converter);
   populateReturnOpTypeConversionPattern(patterns, converter);
-  patterns.add<FlattenBranch, FlattenCallIndirect, FlattenCondBranch,
-               FlattenConstant, FlattenFunc, FlattenRegionOp<FrameOp>,
-               FlattenRegionOp<scf::ExecuteRegionOp>, FlattenScfYield,
-               FlattenSelect, FlattenSwitch, FlattenYield>(
+  // Upstream takes every yield for legal whose parent it has no pattern for.
+  target.addDynamicallyLegalOp<scf::YieldOp>(
+      [&converter](scf::YieldOp op) { return converter.isLegal(op); });
+  patterns.add<FlattenBranch, FlattenCall, FlattenCallIndirect,
+               FlattenCondBranch, FlattenConstant, FlattenFunc,
+               FlattenRegionOp<FrameOp>, FlattenRegionOp<scf::ExecuteRegionOp>,
+               FlattenScfYield, FlattenSelect, FlattenSwitch, FlattenYield>(
       converter, patterns.getContext());
 }
