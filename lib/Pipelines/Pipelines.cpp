@@ -9,6 +9,7 @@
 #include "pol/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
@@ -80,6 +81,11 @@ void mlir::pol::buildTargetStage(OpPassManager &pm,
   pm.addPass(createThreadStatus());
   pm.addPass(createEmitEntryPoints());
   endStage(pm, "target");
+  // Compilers' support libraries lack conversions to bf16, and the instructions
+  // for them flush subnormal results.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertToLLVMPass());
