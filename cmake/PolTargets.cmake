@@ -12,9 +12,15 @@ if(POL_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# pol_install_library(target): part of the installed package.
+# Installed tools find the pinned LLVM's libraries where the built ones do.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
+# pol_install_library(target [export]): part of the installed package. The
+# export is PolTargets, whose users need MLIR, unless it is given.
 function(pol_install_library target)
-  install(TARGETS ${target} EXPORT PolTargets
+  set(export PolTargets ${ARGN})
+  list(GET export -1 export)
+  install(TARGETS ${target} EXPORT ${export}
     ARCHIVE DESTINATION lib LIBRARY DESTINATION lib RUNTIME DESTINATION bin)
 endfunction()
 

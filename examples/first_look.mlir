@@ -1,4 +1,4 @@
-// pol-run examples/first_look.mlir --entry main --input 1024xf32=random:1 --space arena:64K --memory-report
+// build/bin/pol-run examples/first_look.mlir --entry main --input 1024xf32=random:1 --space arena:64K --memory-report
 
 // Any function can be a kernel, unmodified.
 func.func @exp2x(%x: tensor<?xf32>, %y: tensor<?xf32>, %tmp: tensor<?xf32>) -> tensor<?xf32> {

@@ -8,26 +8,43 @@
 
 #include "pol/Analysis/Provenance.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
-#include "pol/IR/PolOps.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::pol;
 
 bool FunctionSummary::operator==(const FunctionSummary &other) const {
-  return returnedArguments == other.returnedArguments &&
-         returnedAllocations == other.returnedAllocations &&
-         storedArguments == other.storedArguments;
+  return returned == other.returned && stored == other.stored;
 }
 
 /// Whether a value refers to memory, or is a place to get some.
 static bool isTracked(Value value) {
   return isa<TensorType, BaseMemRefType, SpaceTypeInterface>(value.getType());
+}
+
+static bool isSpace(Value value) {
+  return isa<SpaceTypeInterface>(value.getType());
+}
+
+/// Whether a memref holds references to memory.
+static bool holdsReferences(Value value) {
+  auto type = dyn_cast<BaseMemRefType>(value.getType());
+  return type && isa<BaseMemRefType>(type.getElementType());
+}
+
+/// Whether all that memory holds is what this function stored in it.
+static bool isFresh(Value origin) {
+  return isa_and_nonnull<AllocOp, memref::AllocOp, memref::AllocaOp>(
+      origin.getDefiningOp());
 }
 
 //===----------------------------------------------------------------------===//
@@ -40,6 +57,14 @@ const Origins &Provenance::get(Value value) const {
   return found == origins.end() ? none : found->second;
 }
 
+Origins Provenance::getReachable(Value value) const {
+  Origins reachable = get(value);
+  for (size_t i = 0; i < reachable.size(); ++i)
+    if (auto held = contents.find(reachable[i]); held != contents.end())
+      reachable.insert_range(held->second);
+  return reachable;
+}
+
 Origins Provenance::getSpaces(Value origin) const {
   if (auto alloc = origin.getDefiningOp<AllocOp>())
     return get(alloc.getSpace());
@@ -47,60 +72,127 @@ Origins Provenance::getSpaces(Value origin) const {
   return found == callSpaces.end() ? Origins() : found->second;
 }
 
-const FunctionSummary *Provenance::getSummary(func::FuncOp function) const {
-  auto found = summaries.find(function);
-  return found == summaries.end() ? nullptr : &found->second;
-}
-
 ArrayRef<ReferenceStore> Provenance::getStores(func::FuncOp function) const {
   auto found = stores.find(function);
   return found == stores.end() ? ArrayRef<ReferenceStore>() : found->second;
 }
 
-bool Provenance::isStored(Value origin) const {
-  return llvm::any_of(contents, [&](const auto &entry) {
-    return entry.second.contains(origin);
-  });
-}
-
 Operation *mlir::pol::getEnclosingParallel(Operation *op) {
   Operation *parent = op->getParentOp();
-  while (parent && !isa<scf::ParallelOp, scf::ForallOp>(parent))
+  while (parent && !parent->hasTrait<OpTrait::HasParallelRegion>() &&
+         !isa<affine::AffineParallelOp, gpu::LaunchOp, omp::ParallelOp>(parent))
     parent = parent->getParentOp();
   return parent;
 }
 
+bool mlir::pol::mayRepeatWithin(Operation *op, Operation *ancestor) {
+  for (Region *region = op->getParentRegion();
+       region && region->getParentOp() != ancestor;
+       region = region->getParentRegion()) {
+    auto branch = dyn_cast<RegionBranchOpInterface>(region->getParentOp());
+    if (!branch || !region->hasOneBlock() ||
+        isa<LoopLikeOpInterface>(*branch) ||
+        branch.isRepetitiveRegion(region->getRegionNumber()))
+      return true;
+  }
+  return false;
+}
+
 static FrameOp getFrameOfSpace(Value space) {
   auto argument = dyn_cast<BlockArgument>(space);
-  return argument ? dyn_cast<FrameOp>(argument.getOwner()->getParentOp())
-                  : FrameOp();
+  return argument
+             ? dyn_cast_or_null<FrameOp>(argument.getOwner()->getParentOp())
+             : FrameOp();
+}
+
+static std::optional<unsigned> getArgumentNumber(func::FuncOp function,
+                                                 Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != &function.getBody().front())
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+Origins Provenance::getSpacesBelow(Value space) const {
+  Origins below = get(space);
+  for (size_t i = 0; i < below.size(); ++i) {
+    if (FrameOp frame = getFrameOfSpace(below[i])) {
+      below.insert_range(Origins(get(frame.getSpace())));
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(below[i]);
+    if (!argument)
+      continue;
+    auto shared = sharing.find(argument.getOwner()->getParentOp());
+    if (shared == sharing.end() || !argument.getOwner()->isEntryBlock())
+      continue;
+    for (auto [left, right] : shared->second) {
+      if (left == argument.getArgNumber())
+        below.insert(argument.getOwner()->getArgument(right));
+      if (right == argument.getArgNumber())
+        below.insert(argument.getOwner()->getArgument(left));
+    }
+  }
+  return below;
+}
+
+Frames Provenance::getOpenFrames(Operation *op, const Origins &spaces) const {
+  Frames frames;
+  for (auto frame = op->getParentOfType<FrameOp>(); frame;
+       frame = frame->getParentOfType<FrameOp>()) {
+    Origins below = getSpacesBelow(frame.getSpace());
+    if (llvm::any_of(spaces,
+                     [&](Value space) { return below.contains(space); }))
+      frames.insert(frame);
+  }
+  return frames;
 }
 
 Frames Provenance::getFrames(Value origin) const {
   Frames frames;
   Origins spaces = getSpaces(origin);
   // A frame as a value goes with itself.
-  if (isa<SpaceTypeInterface>(origin.getType()))
+  if (isSpace(origin))
     spaces.insert(origin);
   for (Value space : spaces)
     if (FrameOp frame = getFrameOfSpace(space))
       frames.insert(frame);
-
-  // What a callee allocates from a space on which the caller has a frame open
-  // lies above that frame's mark, and goes with it.
-  if (!callSpaces.contains(origin))
-    return frames;
-  for (auto frame = origin.getDefiningOp()->getParentOfType<FrameOp>(); frame;
-       frame = frame->getParentOfType<FrameOp>()) {
-    Origins below = get(frame.getSpace());
-    for (size_t i = 0; i < below.size(); ++i)
-      if (FrameOp outer = getFrameOfSpace(below[i]))
-        for (Value space : get(outer.getSpace()))
-          below.insert(space);
-    if (llvm::any_of(spaces, [&](Value space) { return below.contains(space); }))
-      frames.insert(frame);
-  }
+  if (callSpaces.contains(origin))
+    frames.insert_range(getOpenFrames(origin.getDefiningOp(), spaces));
   return frames;
+}
+
+/// Whether a use may keep a reference where nothing follows it.
+static bool mayKeep(Operation *user) {
+  if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
+    return true;
+  return llvm::any_of(user->getResults(), [](Value result) {
+    Type type = result.getType();
+    return !isTracked(result) && !type.isIntOrIndexOrFloat() &&
+           !isa<ComplexType, MarkType, NoneType, VectorType>(type);
+  });
+}
+
+Operation *Provenance::getLastUseInBlock(AllocOp alloc) const {
+  auto isStored = [&](const auto &entry) {
+    return entry.second.contains(alloc.getResult());
+  };
+  if (llvm::any_of(contents, isStored))
+    return nullptr;
+  Operation *last = alloc;
+  for (const auto &[value, sources] : origins) {
+    if (!sources.contains(alloc.getResult()))
+      continue;
+    for (Operation *user : value.getUsers()) {
+      Operation *inBlock = alloc->getBlock()->findAncestorOpInBlock(*user);
+      if (!inBlock || inBlock->hasTrait<OpTrait::IsTerminator>() ||
+          mayKeep(user))
+        return nullptr;
+      if (last->isBeforeInBlock(inBlock))
+        last = inBlock;
+    }
+  }
+  return last;
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,34 +230,115 @@ bool Provenance::addStore(Operation *op, Value what, Value where) {
   return changed;
 }
 
-bool Provenance::visitCall(CallOpInterface call) {
-  Operation *callee = call.resolveCallable();
-  auto function = dyn_cast_or_null<func::FuncOp>(callee);
+/// Adds what one origin's memory holds references to.
+bool Provenance::addContents(Value into, Value container) {
   bool changed = false;
-  if (!function || function.isExternal()) {
-    // Nothing is known. A memref may be any that went in; the check on tensors
-    // gives the benefit of the doubt.
-    for (Value result : call->getResults())
-      if (isa<BaseMemRefType>(result.getType()))
-        for (Value argument : call.getArgOperands())
-          changed |= join(result, argument);
+  Origins held = contents.lookup(container);
+  for (Value origin : held)
+    changed |= addOrigin(into, origin);
+  if (isFresh(container))
     return changed;
+  // Somebody else filled it, too. What a call returns stands for all that can
+  // be reached from it.
+  if (callSpaces.contains(container))
+    return addOrigin(into, container) || changed;
+  changed |= addOrigin(into, into);
+  return containers[into].insert(container) || changed;
+}
+
+bool Provenance::visitLoad(Value result, Value container) {
+  bool changed = false;
+  Origins from = get(container);
+  for (Value origin : from)
+    changed |= addContents(result, origin);
+  return changed;
+}
+
+/// What an op that may write to a container may store in it.
+bool Provenance::visitStore(Operation *op, Value container) {
+  if (isa<MemoryEffectOpInterface>(op) &&
+      !hasEffect<MemoryEffects::Write>(op, container))
+    return false;
+  auto element = cast<BaseMemRefType>(container.getType()).getElementType();
+  bool changed = false;
+  for (Value operand : op->getOperands()) {
+    if (operand.getType() == element) {
+      changed |= addStore(op, operand, container);
+    } else if (operand != container && holdsReferences(operand)) {
+      for (Value source : Origins(get(operand)))
+        for (Value held : Origins(contents.lookup(source)))
+          changed |= addStore(op, held, container);
+    }
   }
-  FunctionSummary summary = summaries.lookup(function);
+  return changed;
+}
+
+/// Nothing is known about what is called. A memref may be any that went in, or
+/// come from any space that did; the check on tensors gives the benefit of the
+/// doubt.
+bool Provenance::visitUnknownCall(CallOpInterface call) {
+  bool changed = false;
+  for (Value result : call->getResults()) {
+    if (!isa<BaseMemRefType, SpaceTypeInterface>(result.getType()))
+      continue;
+    for (Value argument : call.getArgOperands()) {
+      if (isSpace(argument) && !isSpace(result)) {
+        changed |= addOrigin(result, result);
+        for (Value space : Origins(get(argument)))
+          changed |= callSpaces[result].insert(space);
+      } else {
+        changed |= join(result, argument);
+      }
+    }
+  }
+  return changed;
+}
+
+bool Provenance::shareSpaces(func::FuncOp function, ValueRange arguments) {
+  bool changed = false;
+  for (auto [i, left] : llvm::enumerate(arguments)) {
+    if (!isSpace(left))
+      continue;
+    Origins below = getSpacesBelow(left);
+    for (size_t j = i + 1; j < arguments.size(); ++j)
+      if (isSpace(arguments[j]) &&
+          llvm::any_of(getSpacesBelow(arguments[j]),
+                       [&](Value space) { return below.contains(space); }))
+        changed |= sharing[function].insert({i, j});
+  }
+  return changed;
+}
+
+bool Provenance::visitCall(CallOpInterface call) {
+  auto function = dyn_cast_or_null<func::FuncOp>(
+      call.resolveCallableInTable(&symbols));
+  if (!function || function.isExternal())
+    return visitUnknownCall(call);
   OperandRange arguments = call.getArgOperands();
-  for (auto [index, sources] : llvm::enumerate(summary.returnedArguments))
-    for (unsigned argument : sources)
-      changed |= join(call->getResult(index), arguments[argument]);
-  for (auto [index, spaces] : llvm::enumerate(summary.returnedAllocations)) {
-    Value result = call->getResult(index);
-    if (!spaces.empty())
-      changed |= addOrigin(result, result);
-    for (unsigned argument : spaces)
-      for (Value space : Origins(get(arguments[argument])))
-        changed |= callSpaces[result].insert(space);
+  bool changed = shareSpaces(function, arguments);
+  FunctionSummary summary = summaries.lookup(function);
+  for (auto [result, sources] :
+       llvm::zip(call->getResults(), summary.returned))
+    for (auto [kind, number] : sources) {
+      if (kind == SourceKind::Argument) {
+        changed |= join(result, arguments[number]);
+      } else if (kind == SourceKind::Contents) {
+        changed |= visitLoad(result, arguments[number]);
+      } else {
+        changed |= addOrigin(result, result);
+        for (Value space : Origins(get(arguments[number])))
+          changed |= callSpaces[result].insert(space);
+      }
+    }
+  for (auto [what, where] : summary.stored) {
+    if (what.first != SourceKind::Contents) {
+      changed |= addStore(call, arguments[what.second], arguments[where]);
+      continue;
+    }
+    for (Value container : Origins(get(arguments[what.second])))
+      for (Value held : Origins(contents.lookup(container)))
+        changed |= addStore(call, held, arguments[where]);
   }
-  for (auto [what, where] : summary.storedArguments)
-    changed |= addStore(call, arguments[what], arguments[where]);
   return changed;
 }
 
@@ -174,8 +347,7 @@ static bool mayAliasUndeclared(Operation *op, Value operand, Value result) {
   // An allocation is fresh; every other memref made from one may be the same
   // memory. Tensors are values: ops that say nothing make new ones.
   if (!isa<BaseMemRefType>(result.getType()))
-    return isa<SpaceTypeInterface>(result.getType()) &&
-           isa<SpaceTypeInterface>(operand.getType());
+    return isSpace(result) && isSpace(operand);
   return isa<BaseMemRefType>(operand.getType()) &&
          !hasEffect<MemoryEffects::Allocate>(op, result);
 }
@@ -216,43 +388,21 @@ bool Provenance::visitGeneric(Operation *op) {
   return changed;
 }
 
-bool Provenance::visitOp(Operation *op) {
+/// Calls, branches and region ops.
+bool Provenance::visitControlFlow(Operation *op) {
   bool changed = false;
-  if (auto alloc = dyn_cast<AllocOp>(op))
-    return addOrigin(alloc, alloc);
-  if (isa<bufferization::ToTensorOp, bufferization::ToBufferOp>(op))
-    return join(op->getResult(0), op->getOperand(0));
-  if (auto frame = dyn_cast<FrameOp>(op))
-    changed |= addOrigin(frame.getFrame(), frame.getFrame());
-  if (auto store = dyn_cast<memref::StoreOp>(op))
-    return isTracked(store.getValue())
-               ? addStore(op, store.getValue(), store.getMemRef())
-               : false;
-  if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    if (isTracked(load))
-      for (Value container : Origins(get(load.getMemRef())))
-        for (Value origin : Origins(contents.lookup(container)))
-          changed |= addOrigin(load, origin);
-    return changed;
-  }
-  if (auto call = dyn_cast<CallOpInterface>(op))
-    return visitCall(call);
   if (auto forall = dyn_cast<scf::ForallOp>(op)) {
     for (OpOperand &output : forall.getOutputsMutable()) {
       changed |= join(forall.getTiedBlockArgument(&output), output.get());
       changed |= join(forall.getTiedOpResult(&output), output.get());
     }
-    return changed;
-  }
-  if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
+  } else if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
     RegionBranchSuccessorMapping mapping;
     branch.getSuccessorOperandInputMapping(mapping);
     for (auto &[operand, inputs] : mapping)
       for (Value input : inputs)
         changed |= join(input, operand->get());
-    return changed;
-  }
-  if (auto branch = dyn_cast<BranchOpInterface>(op)) {
+  } else if (auto branch = dyn_cast<BranchOpInterface>(op)) {
     for (unsigned i = 0, e = op->getNumSuccessors(); i < e; ++i) {
       SuccessorOperands operands = branch.getSuccessorOperands(i);
       Block *successor = op->getSuccessor(i);
@@ -260,11 +410,39 @@ bool Provenance::visitOp(Operation *op) {
         if (Value operand = operands[j])
           changed |= join(successor->getArgument(j), operand);
     }
-    return changed;
   }
+  return changed;
+}
+
+bool Provenance::visitOp(Operation *op) {
+  bool changed = false;
+  if (auto alloc = dyn_cast<AllocOp>(op))
+    return addOrigin(alloc, alloc);
+  if (isa<bufferization::ToTensorOp, bufferization::ToBufferOp>(op))
+    return join(op->getResult(0), op->getOperand(0));
+  if (auto call = dyn_cast<CallOpInterface>(op))
+    return visitCall(call);
+  if (auto frame = dyn_cast<FrameOp>(op))
+    changed |= addOrigin(frame.getFrame(), frame.getFrame());
+  if (isa<RegionBranchOpInterface, BranchOpInterface, scf::ForallOp>(op))
+    return visitControlFlow(op) || changed;
   if (op->hasTrait<OpTrait::IsTerminator>())
     return changed;
-  return visitGeneric(op) || changed;
+  // References in memory: what an op does with them is told from types and
+  // effects.
+  bool loads = false;
+  for (Value container : op->getOperands()) {
+    if (!holdsReferences(container))
+      continue;
+    auto element = cast<BaseMemRefType>(container.getType()).getElementType();
+    for (Value result : op->getResults())
+      if (result.getType() == element) {
+        loads = true;
+        changed |= visitLoad(result, container);
+      }
+    changed |= visitStore(op, container);
+  }
+  return (!loads && visitGeneric(op)) || changed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,35 +463,43 @@ bool Provenance::visitFunction(func::FuncOp function) {
   return changed;
 }
 
-static std::optional<unsigned> getArgumentNumber(func::FuncOp function,
-                                                 Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getOwner() != &function.getBody().front())
-    return std::nullopt;
-  return argument.getArgNumber();
+/// What an origin is, seen from outside of the function.
+Sources Provenance::getSources(func::FuncOp function, Value origin) const {
+  Sources sources;
+  if (auto number = getArgumentNumber(function, origin))
+    sources.insert({SourceKind::Argument, *number});
+  for (Value space : getSpaces(origin))
+    if (auto number = getArgumentNumber(function, space))
+      sources.insert({SourceKind::Allocation, *number});
+  Origins from = containers.lookup(origin);
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (auto number = getArgumentNumber(function, from[i]))
+      sources.insert({SourceKind::Contents, *number});
+    from.insert_range(containers.lookup(from[i]));
+  }
+  return sources;
 }
 
 FunctionSummary Provenance::summarize(func::FuncOp function) const {
   FunctionSummary summary;
-  summary.returnedArguments.resize(function.getNumResults());
-  summary.returnedAllocations.resize(function.getNumResults());
+  summary.returned.resize(function.getNumResults());
   function.walk([&](func::ReturnOp ret) {
     for (auto [index, value] : llvm::enumerate(ret.getOperands()))
-      for (Value origin : get(value)) {
-        if (auto number = getArgumentNumber(function, origin))
-          summary.returnedArguments[index].insert(*number);
-        for (Value space : getSpaces(origin))
-          if (auto number = getArgumentNumber(function, space))
-            summary.returnedAllocations[index].insert(*number);
-      }
+      for (Value origin : getReachable(value))
+        summary.returned[index].insert_range(getSources(function, origin));
   });
   for (const ReferenceStore &store : getStores(function))
-    for (Value what : get(store.what))
-      for (Value where : get(store.where)) {
-        auto from = getArgumentNumber(function, what);
-        auto to = getArgumentNumber(function, where);
-        if (from && to)
-          summary.storedArguments.insert({*from, *to});
+    for (Value where : get(store.where))
+      for (Source target : getSources(function, where)) {
+        if (target.first == SourceKind::Allocation)
+          continue;
+        for (Value what : get(store.what)) {
+          bool isAllocation = isSpace(what);
+          for (auto [kind, number] : getSources(function, what))
+            summary.stored.insert(
+                {{isAllocation ? SourceKind::Allocation : kind, number},
+                 target.second});
+        }
       }
   return summary;
 }

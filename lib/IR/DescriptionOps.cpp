@@ -146,8 +146,11 @@ LogicalResult GetOp::inferReturnTypes(MLIRContext *,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &types) {
   auto bundle = dyn_cast<BundleType>(adaptor.getSource().getType());
-  if (!bundle || !adaptor.getNameAttr())
-    return emitOptionalError(location, "expected a bundle and a name");
+  if (!bundle)
+    return emitOptionalError(location, "expected a bundle, but got ",
+                             adaptor.getSource().getType());
+  if (!adaptor.getNameAttr())
+    return emitOptionalError(location, "expected a name");
   std::optional<unsigned> index = bundle.find(adaptor.getName());
   if (!index)
     return emitOptionalError(location, "expected ", bundle,

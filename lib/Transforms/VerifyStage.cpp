@@ -25,14 +25,26 @@ using namespace mlir::pol;
 // What each stage has removed
 //===----------------------------------------------------------------------===//
 
+/// Whether a type is gone, or anything in it is: elements, inputs of functions.
+static bool mentions(Type type, function_ref<bool(Type)> isGone) {
+  return type
+      .walk([&](Type part) {
+        return isGone(part) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 static bool anyType(Operation *op, function_ref<bool(Type)> isGone) {
-  if (llvm::any_of(op->getOperandTypes(), isGone) ||
-      llvm::any_of(op->getResultTypes(), isGone))
+  auto isLeft = [&](Type type) { return mentions(type, isGone); };
+  if (llvm::any_of(op->getOperandTypes(), isLeft) ||
+      llvm::any_of(op->getResultTypes(), isLeft))
     return true;
-  if (auto function = dyn_cast<FunctionOpInterface>(op))
-    return llvm::any_of(function.getArgumentTypes(), isGone) ||
-           llvm::any_of(function.getResultTypes(), isGone);
-  return false;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (llvm::any_of(block.getArgumentTypes(), isLeft))
+        return true;
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return function && isLeft(function.getFunctionType());
 }
 
 static bool isDescribing(Operation *op) {
@@ -52,9 +64,14 @@ static bool isUnplaced(Operation *op) {
 static bool isKernel(Operation *op) { return isa<KernelOpInterface>(op); }
 
 static bool isUntargeted(Operation *op) {
-  auto isUnchecked = [](Value status) { return status.use_empty(); };
-  if (auto carve = dyn_cast<CarveOp>(op))
-    return isUnchecked(carve.getOk());
+  if (auto carve = dyn_cast<CarveOp>(op); carve && carve.getOk().use_empty())
+    return true;
+  // Entry points retract, after a failure, as far as can be.
+  auto function = op->getParentOfType<func::FuncOp>();
+  bool isEntry = function && function->hasAttr("pol.entry");
+  if (auto retract = dyn_cast<RetractOp>(op);
+      retract && !isEntry && retract.getOk().use_empty())
+    return true;
   if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
     return true;
   // No address space has a meaning on the CPU.
@@ -79,7 +96,7 @@ static constexpr Stage kStages[] = {
     {"place", "no frames or allocations", isUnplaced},
     {"expand", "no kernels", isKernel},
     {"target",
-     "no structured control flow, unchecked carves or memory spaces",
+     "no structured control flow, unchecked carves or retracts, or memory spaces",
      isUntargeted},
 };
 
@@ -91,8 +108,9 @@ struct VerifyStage : pol::impl::VerifyStageBase<VerifyStage> {
     const Stage *last = llvm::find_if(
         kStages, [&](const Stage &known) { return known.name == stage; });
     if (last == std::end(kStages)) {
-      getOperation().emitError("expected stage to be describe, materialize, "
-                               "place, expand or target, but got '")
+      emitError(getOperation().getLoc())
+          << "expected stage to be describe, materialize, place, expand or "
+             "target, but got '"
           << stage << "'";
       return signalPassFailure();
     }

@@ -10,8 +10,8 @@
 
 #include "InputSpec.h"
 #include "Message.h"
-#include "llvm/Support/MathExtras.h"
 #include "pol/IR/PolTypes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace pol_run;
@@ -111,9 +111,8 @@ static llvm::Expected<Expectation> getExpectation(Type type,
                      getText(type));
   Expectation expectation;
   expectation.dtype = dtype;
-  expectation.shape =
-      memref ? llvm::SmallVector<int64_t>(memref.getShape())
-             : llvm::SmallVector<int64_t>();
+  expectation.shape = memref ? llvm::SmallVector<int64_t>(memref.getShape())
+                             : llvm::SmallVector<int64_t>();
   return expectation;
 }
 
@@ -145,17 +144,16 @@ makeDescriptor(MemRefType type, Array &array, llvm::StringRef what) {
 
 static bool isSpace(Type type) { return isa<pol::SpaceTypeInterface>(type); }
 
-llvm::Expected<Arguments> Arguments::bind(FunctionType type,
-                                          std::vector<Array> inputs,
-                                          SpaceSpec spec) {
+llvm::Expected<Arguments>
+Arguments::bind(FunctionType type, std::vector<Array> inputs, SpaceSpec spec) {
   Arguments bound;
   bound.type = type;
   bound.inputs = std::move(inputs);
-  size_t wanted = llvm::count_if(
-      type.getInputs(), [](Type input) { return !isSpace(input); });
+  size_t wanted = llvm::count_if(type.getInputs(),
+                                 [](Type input) { return !isSpace(input); });
   if (bound.inputs.size() != wanted)
-    return makeError("expected " + llvm::Twine(wanted) +
-                     " inputs, but got " + llvm::Twine(bound.inputs.size()));
+    return makeError("expected " + llvm::Twine(wanted) + " inputs, but got " +
+                     llvm::Twine(bound.inputs.size()));
 
   size_t next = 0;
   for (Type input : type.getInputs()) {

@@ -59,7 +59,9 @@ public:
   llvm::SmallVector<void *> pack();
   int32_t getStatus() const { return status; }
   const pol_error &getError() const { return *error; }
-  llvm::ArrayRef<std::unique_ptr<HostSpace>> getSpaces() const { return spaces; }
+  llvm::ArrayRef<std::unique_ptr<HostSpace>> getSpaces() const {
+    return spaces;
+  }
 
   /// Copies a result out of the memory it lies in.
   llvm::Expected<Array> getResult(unsigned index) const;

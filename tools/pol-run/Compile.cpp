@@ -9,16 +9,17 @@
 #include "Compile.h"
 
 #include "Message.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/ExecutionEngine/Orc/Mangling.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "pol/Pipelines/Pipelines.h"
 #include "pol/Runtime/Heap.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/Mangling.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 using namespace pol_run;
@@ -27,9 +28,8 @@ CompiledEntry::CompiledEntry() = default;
 CompiledEntry::CompiledEntry(CompiledEntry &&) = default;
 CompiledEntry::~CompiledEntry() = default;
 
-static llvm::Error runPipeline(
-    ModuleOp module,
-    llvm::function_ref<void(OpPassManager &)> build) {
+static llvm::Error
+runPipeline(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext());
   build(pm);
   if (failed(pm.run(module)))
@@ -66,6 +66,16 @@ static llvm::Expected<func::FuncOp> findEntry(ModuleOp module,
     return makeError("expected a public function with a body in the module, "
                      "but found none");
   return found;
+}
+
+/// Makes `entry` the only public function: others need no entry points, and
+/// those that it does not reach are not compiled.
+static llvm::Error keepOnly(ModuleOp module, func::FuncOp entry) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function != entry && function.isPublic())
+      function.setPrivate();
+  return runPipeline(
+      module, [](OpPassManager &pm) { pm.addPass(createSymbolDCEPass()); });
 }
 
 static std::vector<StackBuffer> collectStack(ModuleOp module) {
@@ -147,6 +157,8 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
   if (!function)
     return function.takeError();
   entry.name = function->getSymName().str();
+  if (llvm::Error error = keepOnly(module, *function))
+    return std::move(error);
 
   if (llvm::Error error = runPipeline(module, [&](OpPassManager &pm) {
         pol::buildDescribeStage(pm, pipeline);
@@ -154,8 +166,7 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
         pol::buildPlaceStage(pm, pipeline);
       }))
     return std::move(error);
-  entry.type =
-      module.lookupSymbol<func::FuncOp>(entry.name).getFunctionType();
+  entry.type = module.lookupSymbol<func::FuncOp>(entry.name).getFunctionType();
   entry.stack = collectStack(module);
 
   if (llvm::Error error = runPipeline(module, [&](OpPassManager &pm) {

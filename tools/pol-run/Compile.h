@@ -11,10 +11,10 @@
 #ifndef POL_TOOLS_POL_RUN_COMPILE_H
 #define POL_TOOLS_POL_RUN_COMPILE_H
 
-#include "llvm/Support/Error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Error.h"
 
 namespace mlir {
 class ExecutionEngine;
@@ -55,7 +55,9 @@ public:
   llvm::ArrayRef<StackBuffer> getStackBuffers() const { return stack; }
 
   /// Calls `pol_entry_<name>` with pointers to its arguments, the status last.
-  void call(llvm::MutableArrayRef<void *> packed) const { function(packed.data()); }
+  void call(llvm::MutableArrayRef<void *> packed) const {
+    function(packed.data());
+  }
 
 private:
   CompiledEntry();

@@ -8,7 +8,7 @@
 
 #include "MemoryReport.h"
 
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 
 using namespace pol_run;
@@ -109,33 +109,63 @@ void MemoryReport::observe(void *user, pol_space *space,
 // Printing
 //===----------------------------------------------------------------------===//
 
-static llvm::StringRef orDash(llvm::StringRef text) {
-  return text.empty() ? "-" : text;
+static std::string orDash(llvm::StringRef text) {
+  return text.empty() ? "-" : text.str();
 }
 
+namespace {
+/// Cells in columns that are as wide as their widest.
+class Table {
+public:
+  void add(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
+  /// Columns from `firstNumber` to before `afterNumbers` are aligned right.
+  void print(llvm::raw_ostream &os, size_t firstNumber,
+             size_t afterNumbers) const {
+    std::vector<size_t> widths(rows.front().size(), 0);
+    for (const auto &row : rows)
+      for (auto [width, cell] : llvm::zip_equal(widths, row))
+        width = std::max(width, cell.size());
+    for (const auto &row : rows) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        os << "  ";
+        if (i >= firstNumber && i < afterNumbers)
+          os << llvm::right_justify(row[i], widths[i]);
+        else if (i + 1 < row.size())
+          os << llvm::left_justify(row[i], widths[i]);
+        else
+          os << row[i];
+      }
+      os << "\n";
+    }
+  }
+
+private:
+  std::vector<std::vector<std::string>> rows;
+};
+} // namespace
+
 void MemoryReport::print(llvm::raw_ostream &os) const {
-  const char *format = "  {0,-14} {1,-18} {2,-11} {3,-12} {4,+12} {5,+12} "
-                       "{6,+8}  {7}\n";
-  os << "memory report\n"
-     << llvm::formatv(format, "buffer", "kernel", "role", "space", "bytes",
-                      "offset", "times", "lifetime");
+  os << "memory report\n";
+  Table table;
+  table.add({"buffer", "kernel", "role", "space", "bytes", "offset", "times",
+             "lifetime"});
   for (const Row &row : rows)
-    os << llvm::formatv(
-        format, orDash(row.site->buffer), orDash(row.site->kernel),
-        orDash(row.site->role), row.space, row.bytes,
-        row.offset < 0 ? std::string("-") : std::to_string(row.offset),
-        row.count,
-        std::to_string(row.begin) + ".." +
-            (row.end < 0 ? "end" : std::to_string(row.end)));
+    table.add({orDash(row.site->buffer), orDash(row.site->kernel),
+               orDash(row.site->role), row.space, std::to_string(row.bytes),
+               row.offset < 0 ? "-" : std::to_string(row.offset),
+               std::to_string(row.count),
+               std::to_string(row.begin) + ".." +
+                   (row.end < 0 ? "end" : std::to_string(row.end))});
   int64_t stackBytes = 0;
   for (const StackBuffer &buffer : stack) {
     stackBytes += buffer.bytes;
-    os << llvm::formatv(format, orDash(buffer.name), orDash(buffer.kernel),
-                        "scratch", "stack", buffer.bytes, "-", "-",
-                        "@" + buffer.function);
+    table.add({orDash(buffer.name), orDash(buffer.kernel), "scratch", "stack",
+               std::to_string(buffer.bytes), "-", "-", "@" + buffer.function});
   }
   if (rows.empty() && stack.empty())
     os << "  (no buffers)\n";
+  else
+    table.print(os, /*firstNumber=*/4, /*afterNumbers=*/7);
   for (const Watched &entry : watched) {
     int64_t peak = pol_space_watermark(entry.space);
     bool used = llvm::any_of(

@@ -15,17 +15,20 @@
 #include "Message.h"
 #include "Npy.h"
 #include "Summary.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/Threading.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "pol/RegisterAll.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/Threading.h"
+#include "llvm/Support/ToolOutputFile.h"
 #include <chrono>
 
 // Of the OpenMP runtime, which this tool is linked to for compiled code.
@@ -34,12 +37,13 @@ extern "C" void omp_set_num_threads(int);
 using namespace pol_run;
 namespace cl = llvm::cl;
 
-static cl::OptionCategory category("pol-run options");
-
 namespace {
+/// What the command line says. Numbers are kept as text, so that what is wrong
+/// with them is told in this tool's words.
 struct Options {
-  cl::opt<std::string> file{cl::Positional, cl::desc("FILE.mlir"), cl::init("-"),
-                            cl::cat(category)};
+  cl::OptionCategory category{"Options of pol-run"};
+  cl::opt<std::string> file{cl::Positional, cl::desc("FILE.mlir"),
+                            cl::init("-"), cl::cat(category)};
   cl::opt<std::string> entry{
       "entry", cl::value_desc("name"), cl::cat(category),
       cl::desc("Function to run (default: the only public one)")};
@@ -55,35 +59,46 @@ struct Options {
   cl::opt<std::string> space{
       "space", cl::value_desc("heap|arena:BYTES"), cl::init("heap"),
       cl::cat(category),
-      cl::desc("What each space argument is; BYTES may end in K, M or G")};
+      cl::desc("What each space argument is (default: heap); BYTES may end in "
+               "K, M or G")};
   cl::opt<std::string> target{"target", cl::value_desc("cpu"), cl::init("cpu"),
                               cl::cat(category),
                               cl::desc("What to compile for")};
-  cl::opt<unsigned> threads{
-      "threads", cl::value_desc("N"), cl::init(0), cl::cat(category),
+  cl::opt<std::string> threads{
+      "threads", cl::value_desc("N"), cl::cat(category),
       cl::desc("Threads of parallel loops (default: all of the machine)")};
   cl::opt<std::string> report{
       "memory-report", cl::value_desc("file.json|file.txt"), cl::ValueOptional,
       cl::cat(category),
-      cl::desc("Tell of every buffer: on standard output, or in a file")};
-  cl::opt<unsigned> time{
-      "time", cl::value_desc("N"), cl::init(0), cl::cat(category),
+      cl::desc("List every buffer: on standard output, or in a file")};
+  cl::opt<std::string> time{
+      "time", cl::value_desc("N"), cl::cat(category),
       cl::desc("Run N times more and print the median, in the same memory")};
-  cl::opt<unsigned> optLevel{"opt-level", cl::value_desc("0-3"), cl::init(3),
-                             cl::cat(category),
-                             cl::desc("How far LLVM optimizes")};
+  cl::opt<std::string> optLevel{
+      "opt-level", cl::value_desc("0-3"), cl::init("3"), cl::cat(category),
+      cl::desc("How far LLVM optimizes (default: 3)")};
   cl::opt<bool> strict{
       "strict", cl::cat(category),
       cl::desc("A buffer that no pol.alloc asked for is an error")};
-  cl::opt<int64_t> maxStackBytes{
-      "max-stack-bytes", cl::value_desc("bytes"), cl::init(64 * 1024),
-      cl::cat(category), cl::desc("Stack that frames may take in all")};
+  cl::opt<std::string> maxStackBytes{
+      "max-stack-bytes", cl::value_desc("bytes"), cl::init("65536"),
+      cl::cat(category),
+      cl::desc("Stack that frames may take in all (default: 65536)")};
+};
+
+/// The numbers among the options.
+struct Numbers {
+  unsigned threads;
+  unsigned runs = 0;
+  unsigned optLevel;
+  int64_t maxStackBytes;
 };
 } // namespace
 
 static const char *const overview =
     "Compiles a function in memory and runs it on real arrays.\n\n"
-    "Space arguments of the function are supplied by the tool; all others come\n"
+    "Space arguments of the function are supplied by the tool; all others "
+    "come\n"
     "from --input. Results are summarized and, with --output, written.\n\n"
     "  pol-run norm.mlir --entry norm --input x.npy --input 64xf32=ones \\\n"
     "      --output y.npy --space arena:1M --memory-report\n";
@@ -97,23 +112,101 @@ static double secondsSince(std::chrono::steady_clock::time_point start) {
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// LLVM's parser complains in its own words, mostly by way of `complaint`: the
+/// first line of it is the error.
+static bool parseCommandLine(int argc, char **argv) {
+  std::string complaint;
+  llvm::raw_string_ostream stream(complaint);
+  if (cl::ParseCommandLineOptions(argc, argv, overview, &stream))
+    return true;
+  llvm::StringRef line = llvm::StringRef(complaint).split('\n').first;
+  // After the name of the program.
+  line = line.split(": ").second.split(".  Try").first;
+  line.consume_back("!");
+  if (!line.empty())
+    llvm::errs() << "pol-run: error: " << llvm::toLower(line.front())
+                 << line.drop_front() << ", see pol-run --help\n";
+  return false;
+}
+
+static llvm::Expected<int64_t> parseNumber(const cl::opt<std::string> &option,
+                                           int64_t min, int64_t max) {
+  int64_t number;
+  if (llvm::StringRef(option).getAsInteger(10, number) || number < min ||
+      number > max)
+    return makeError("expected --" + option.ArgStr + " to be " +
+                     llvm::Twine(min) + " to " + llvm::Twine(max) +
+                     ", but got " + quoted(option));
+  return number;
+}
+
+static llvm::Expected<Numbers> parseNumbers(const Options &options) {
+  Numbers numbers;
+  numbers.threads = llvm::hardware_concurrency().compute_thread_count();
+  auto parse = [](const cl::opt<std::string> &option, int64_t min, int64_t max,
+                  auto &number) -> llvm::Error {
+    llvm::Expected<int64_t> parsed = parseNumber(option, min, max);
+    if (!parsed)
+      return parsed.takeError();
+    number = *parsed;
+    return llvm::Error::success();
+  };
+  if (options.threads.getNumOccurrences())
+    if (llvm::Error error = parse(options.threads, 1, 4096, numbers.threads))
+      return std::move(error);
+  if (options.time.getNumOccurrences())
+    if (llvm::Error error = parse(options.time, 1, 1000000, numbers.runs))
+      return std::move(error);
+  if (llvm::Error error = parse(options.optLevel, 0, 3, numbers.optLevel))
+    return std::move(error);
+  if (llvm::Error error = parse(options.maxStackBytes, 0, int64_t(1) << 40,
+                                numbers.maxStackBytes))
+    return std::move(error);
+  return numbers;
+}
+
+/// Whether a file of that name could be there in the end.
+static llvm::Error checkDestination(llvm::StringRef path) {
+  auto fail = [&](std::error_code code) {
+    return makeError("cannot write " + quotedPath(path) + ": " +
+                     code.message());
+  };
+  if (llvm::sys::fs::is_directory(path))
+    return fail(std::make_error_code(std::errc::is_a_directory));
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  if (folder.empty())
+    folder = ".";
+  bool isDirectory = false;
+  if (std::error_code code = llvm::sys::fs::is_directory(folder, isDirectory))
+    return fail(code);
+  if (!isDirectory)
+    return fail(std::make_error_code(std::errc::not_a_directory));
+  return llvm::Error::success();
+}
+
 /// Catches what would be found out only after a long run.
 static llvm::Error checkOptions(const Options &options) {
   if (options.target != "cpu")
     return makeError("expected --target to be cpu, but got " +
                      quoted(options.target));
-  if (options.optLevel > 3)
-    return makeError("expected --opt-level to be 0 to 3, but got " +
-                     llvm::Twine(options.optLevel));
-  if (options.threads > 4096)
-    return makeError("expected --threads to be at most 4096, but got " +
-                     llvm::Twine(options.threads));
   llvm::StringRef report = options.report;
   if (!report.empty() && !report.ends_with(".json") &&
       !report.ends_with(".txt"))
     return makeError("expected --memory-report to name a .json or .txt file, "
                      "but got " +
                      quoted(report));
+  std::vector<std::string> destinations(options.outputs.begin(),
+                                        options.outputs.end());
+  if (!report.empty())
+    destinations.push_back(report.str());
+  llvm::StringSet<> seen;
+  for (const std::string &path : destinations) {
+    if (llvm::Error error = checkDestination(path))
+      return error;
+    if (!seen.insert(path).second && path != "/dev/null")
+      return makeError("expected a file for each output, but got " +
+                       quotedPath(path) + " twice");
+  }
   return llvm::Error::success();
 }
 
@@ -197,6 +290,9 @@ static llvm::Error writeReport(llvm::StringRef path,
 static llvm::Error run(const Options &options) {
   if (llvm::Error error = checkOptions(options))
     return error;
+  llvm::Expected<Numbers> numbers = parseNumbers(options);
+  if (!numbers)
+    return numbers.takeError();
   llvm::Expected<SpaceSpec> spaces = parseSpace(options.space);
   if (!spaces)
     return spaces.takeError();
@@ -208,6 +304,8 @@ static llvm::Error run(const Options &options) {
   mlir::DialectRegistry registry;
   mlir::pol::registerAllDialects(registry);
   mlir::MLIRContext context(registry);
+  // The line of the source says enough.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
   std::string message;
@@ -219,15 +317,12 @@ static llvm::Error run(const Options &options) {
   if (!module)
     return makeError("could not parse the module");
 
-  unsigned threads = options.threads ? unsigned(options.threads)
-                                     : llvm::hardware_concurrency()
-                                           .compute_thread_count();
-  omp_set_num_threads(threads);
+  omp_set_num_threads(numbers->threads);
   CompileOptions compile;
-  compile.optLevel = options.optLevel;
+  compile.optLevel = numbers->optLevel;
   compile.strict = options.strict;
-  compile.openmp = threads > 1;
-  compile.maxStackBytes = options.maxStackBytes;
+  compile.openmp = numbers->threads > 1;
+  compile.maxStackBytes = numbers->maxStackBytes;
   llvm::Expected<CompiledEntry> entry =
       CompiledEntry::compile(*module, options.entry, compile);
   if (!entry)
@@ -258,19 +353,21 @@ static llvm::Error run(const Options &options) {
   if (wantsReport)
     if (llvm::Error error = writeReport(options.report, report))
       return error;
-  if (!options.time)
+  if (numbers->runs == 0)
     return llvm::Error::success();
   llvm::outs() << llvm::format("compile: %.1f ms\n", 1e3 * compileSeconds);
-  return timeRuns(*entry, *arguments, options.time);
+  return timeRuns(*entry, *arguments, numbers->runs);
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   // The LLVM library brings options of its own, some by the names of ours.
+  // Categories are forgotten too: ours is made with the options.
   cl::ResetCommandLineParser();
   Options options;
-  cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, overview);
+  cl::HideUnrelatedOptions(options.category);
+  if (!parseCommandLine(argc, argv))
+    return 1;
   if (llvm::Error error = run(options)) {
     llvm::errs() << "pol-run: error: " << llvm::toString(std::move(error))
                  << "\n";

@@ -11,6 +11,10 @@
 
 include "mlir/Pass/PassBase.td"
 
+//===----------------------------------------------------------------------===//
+// Expand
+//===----------------------------------------------------------------------===//
+
 def ConvertPolToLinalg : Pass<"convert-pol-to-linalg", "::mlir::ModuleOp"> {
   let summary = "expand kernels into linalg and loops: the reference";
   let description = [{
@@ -23,8 +27,8 @@ def ConvertPolToLinalg : Pass<"convert-pol-to-linalg", "::mlir::ModuleOp"> {
         outs(%y : memref<?x64xf32>)
     ```
 
-    becomes an `scf.parallel` over the rows; in each, two `scf.for` that sum the
-    squares block by block, and a `linalg.generic` over the row.
+    becomes an `scf.parallel` over the rows; in each, nested `scf.for` that sum the
+    squares in blocks of blocks, and a `linalg.generic` over the row.
   }];
   let options = [
     Option<"sumBlock", "sum-block", "int64_t", "64",

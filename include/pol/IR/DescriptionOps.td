@@ -125,7 +125,7 @@ def Pol_GetOp : Pol_Op<"get", [Pure, InferTypeOpAdaptor]> {
 }
 
 def Pol_MergeOp : Pol_Op<"merge", [Pure, InferTypeOpAdaptor]> {
-  let summary = "union of bundles, later entries first";
+  let summary = "union of bundles, in which later entries win";
   let description = [{
     All entries of the operands. Where two have an entry of one name, the later
     operand's takes the place of the earlier one's; nested bundles are replaced
@@ -223,7 +223,8 @@ class Pol_VerbOp<string mnemonic, list<Trait> traits>
   }];
 }
 
-class Pol_DescribingOp<string mnemonic, string cppRole, string spaceRule>
+class Pol_DescribingOp<string mnemonic, string cppRole, string spaceRule,
+                       string example>
     : Pol_VerbOp<mnemonic, [
         AttrSizedOperandSegments,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -236,17 +237,9 @@ class Pol_DescribingOp<string mnemonic, string cppRole, string spaceRule>
 
     Without `in`, the result is data: a bundle of descriptions. With `in`, the
     buffers are allocated from that space on the spot. }] # spaceRule # [{
-
     Asking for a role of which the kernel describes nothing is an error.
 
-    ```mlir
-    %d = pol.}] # mnemonic # [{ @f(%x)
-        : (tensor<?xf32>) -> !pol.bundle<{y: !pol.undef<?xf32>}>
-    %b = pol.}] # mnemonic # [{ "pol.rms_norm"(%x, none) {eps = 0.0 : f64} in %s
-        : (tensor<?xf32>), }] # !cond(!eq(mnemonic, "scratch"): "!pol.frame",
-                                       true: "!pol.arena") # [{
-        -> !pol.bundle<{y: tensor<?xf32>}>
-    ```
+    ```mlir}] # example # [{```
   }];
   let arguments = (ins Pol_KernelRef:$kernel, Variadic<AnyType>:$inputs,
                        Optional<Pol_AnySpace>:$space,
@@ -267,13 +260,30 @@ class Pol_DescribingOp<string mnemonic, string cppRole, string spaceRule>
   }];
 }
 
-def Pol_OutputsOp : Pol_DescribingOp<"outputs", "BufferRole::Output",
-    " Outputs belong to the caller: the space is open for as long as they are used.">;
+def Pol_OutputsOp : Pol_DescribingOp<"outputs", "BufferRole::Output", [{Outputs
+    belong to the caller: the space is open for as long as they are used.}], [{
+    %d = pol.outputs @softmax(%x)
+        : (tensor<?xf32>) -> !pol.bundle<{y: !pol.undef<?xf32>}>
+    %b = pol.outputs "pol.rms_norm"(%x, none) {eps = 0.0 : f64} in %arena
+        : (tensor<?xf32>), !pol.arena -> !pol.bundle<{y: tensor<?xf32>}>
+    }]>;
 def Pol_CheckpointsOp : Pol_DescribingOp<"checkpoints",
-    "BufferRole::Checkpoint",
-    " Checkpoints bridge forward and backward, so the space outlives both.">;
-def Pol_ScratchOp : Pol_DescribingOp<"scratch", "BufferRole::Scratch",
-    " The space is a frame, and only a frame: scratch dies with it.">;
+    "BufferRole::Checkpoint", [{Checkpoints
+    bridge forward and backward, so the space outlives both.}], [{
+    %d = pol.checkpoints "pol.rms_norm"(%x, %w)
+        : (tensor<?x64xf16>, tensor<64xf16>)
+        -> !pol.bundle<{rstd: !pol.undef<?xf32>}>
+    %b = pol.checkpoints "pol.rms_norm"(%x, %w) in %arena
+        : (tensor<?x64xf16>, tensor<64xf16>), !pol.arena
+        -> !pol.bundle<{rstd: tensor<?xf32>}>
+    }]>;
+def Pol_ScratchOp : Pol_DescribingOp<"scratch", "BufferRole::Scratch", [{The
+    space is a frame, and only a frame: scratch dies with it.}], [{
+    %d = pol.scratch @softmax(%x)
+        : (tensor<?xf32>) -> !pol.bundle<{tmp: !pol.undef<?xf32>}>
+    %b = pol.scratch @softmax(%x) in %frame
+        : (tensor<?xf32>), !pol.frame -> !pol.bundle<{tmp: tensor<?xf32>}>
+    }]>;
 
 def Pol_CallOp : Pol_VerbOp<"call", [AttrSizedOperandSegments]> {
   let summary = "call a kernel on bundles of buffers";
@@ -313,7 +323,8 @@ def Pol_CallOp : Pol_VerbOp<"call", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Pol_ApplyOp : Pol_VerbOp<"apply", [AttrSizedOperandSegments]> {
+def Pol_ApplyOp : Pol_VerbOp<"apply", [
+    AttrSizedOperandSegments, Pol_OneOperand<"space", 1>]> {
   let summary = "allocate outputs, then run a kernel in a frame";
   let description = [{
     The allocating form of a kernel: its outputs (and, of a function, its

@@ -28,7 +28,8 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
   let hasVerifier = 1;
 }
 
-def Pol_RmsNormOp : Pol_KernelOp<"rms_norm", [AttrSizedOperandSegments]> {
+def Pol_RmsNormOp : Pol_KernelOp<"rms_norm", [
+    AttrSizedOperandSegments, Pol_OneOperand<"x", 0>, Pol_OneOperand<"y", 2>]> {
   let summary = "root mean square normalization of the last dimension";
   let description = [{
     For each row of length M, `y = x · rstd · (w + offset)` with
@@ -38,7 +39,7 @@ def Pol_RmsNormOp : Pol_KernelOp<"rms_norm", [AttrSizedOperandSegments]> {
     | operand | shape | element type |
     | --- | --- | --- |
     | x | [..., M], rank ≥ 1 | f16, bf16, f32, f64 |
-    | w (optional) | [M] | any of these, no wider than accumulation |
+    | w, `weight` (optional) | [M] | any of these, no wider than accumulation |
     | y, output | as x | any of these, no wider than accumulation |
     | rstd, checkpoint (optional) | [...] | that of accumulation |
 

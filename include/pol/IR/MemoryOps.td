@@ -17,7 +17,8 @@ include "pol/IR/PolTypes.td"
 // Spaces and frames
 //===----------------------------------------------------------------------===//
 
-def Pol_AllocOp : Pol_Op<"alloc", [AttrSizedOperandSegments]> {
+def Pol_AllocOp : Pol_Op<"alloc", [
+    AttrSizedOperandSegments, Pol_OneOperand<"space", 0>]> {
   let summary = "materialize a description in a space";
   let description = [{
     Allocates what is described: an array, or every array of a bundle, name for

@@ -75,12 +75,19 @@ def Pol_KernelOpNameAttr : AttrDef<Pol_Dialect, "KernelOpName"> {
     #pol.kernel<"pol.rms_norm">
     ```
   }];
-  let parameters = (ins "::mlir::StringAttr":$name);
+  let parameters = (ins
+      AttrParameter<"::mlir::StringAttr", "dialect and op">:$name);
   let hasCustomAssemblyFormat = 1;
 }
 
 def Pol_BufferRoleArrayAttr
     : TypedArrayAttrBase<Pol_BufferRoleAttr, "buffer roles">;
+
+// With AttrSizedOperandSegments, ODS checks how many values the groups of
+// optional and variadic operands have, not those of single ones.
+class Pol_OneOperand<string operand, int group> : PredOpTrait<
+    "there is one operand '" # operand # "'",
+    CPred<"getODSOperands(" # group # ").size() == 1">>;
 
 class Pol_Op<string mnemonic, list<Trait> traits = []>
     : Op<Pol_Dialect, mnemonic, traits>;

@@ -23,18 +23,19 @@ def Pol_SpaceTypeInterface : TypeInterface<"SpaceTypeInterface"> {
     InterfaceMethod<[{
         The memory space of the memrefs that come from this space, or a null
         attribute for the default one. Tensors allocated here carry it as their
-        encoding, so that it survives function boundaries.
+        encoding, so that it survives function boundaries. Null unless
+        implemented.
       }],
       "::mlir::Attribute", "getMemorySpace", (ins), "",
       [{ return ::mlir::Attribute(); }]>,
     InterfaceMethod<[{
         Whether this is a frame: whatever comes from it is reclaimed when the
-        region that opened it closes.
+        region that opened it closes. False unless implemented.
       }],
       "bool", "isFrame", (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
         Whether single buffers of this space can be freed before the space
-        itself goes (`pol.release`).
+        itself goes (`pol.release`). False unless implemented.
       }],
       "bool", "canRelease", (ins), "", [{ return false; }]>,
   ];
@@ -47,7 +48,9 @@ def Pol_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     of it exists, from operands, attributes and regions alone, and it can be
     built from those and the buffers. All methods are static, in the manner of
     `inferReturnTypes`, so that `pol.outputs "dialect.op"(...)` works for every
-    registered op that implements them.
+    registered op that implements them. What they are asked with is a
+    `KernelInvocation`: operands, each present or absent, attributes, regions
+    and the location for diagnostics (`pol/IR/PolInterfaces.h`).
   }];
   let methods = [
     StaticInterfaceMethod<[{

@@ -31,8 +31,11 @@ def Pol_UndefType : Pol_Type<"Undef", "undef", [ShapedTypeInterface]> {
     !pol.undef<f64>
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
-                        "::mlir::Type":$elementType);
+  let parameters = (ins
+      ArrayRefParameter<"int64_t", "extents, kDynamic where known at run time">
+          :$shape,
+      TypeParameter<"::mlir::Type", "integer, index, float or complex">
+          :$elementType);
   let assemblyFormat = "`<` custom<UndefShape>($shape, $elementType) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -54,8 +57,10 @@ def Pol_BundleType : Pol_Type<"Bundle", "bundle"> {
     !pol.bundle<{}>
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
-                        ArrayRefParameter<"::mlir::Type">:$types);
+  let parameters = (ins
+      ArrayRefParameter<"::mlir::StringAttr", "of the entries, each once">
+          :$names,
+      ArrayRefParameter<"::mlir::Type", "of the entries">:$types);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -70,7 +75,8 @@ class Pol_SpaceType<string name, string typeMnemonic, string isFrame,
     : Pol_Type<name, typeMnemonic, [
         DeclareTypeInterfaceMethods<Pol_SpaceTypeInterface,
             ["isFrame", "canRelease"]>]> {
-  let parameters = (ins OptionalParameter<"::mlir::Attribute">:$memorySpace);
+  let parameters = (ins OptionalParameter<"::mlir::Attribute",
+      "of the memrefs that come from the space; the default one if absent">:$memorySpace);
   let assemblyFormat = "(`<` custom<MemorySpace>($memorySpace)^ `>`)?";
   let genVerifyDecl = 1;
   let extraClassDefinition =
@@ -89,8 +95,8 @@ def Pol_HeapType : Pol_SpaceType<"Heap", "heap", "false", "true"> {
   let summary = "a space of single allocations";
   let description = [{
     Every allocation is one of its own. Those that do not leave their block are
-    freed at its end; the others belong to the heap's owner, which frees them
-    with the heap. Each is freed exactly once.
+    freed in it, after their last use; the others belong to the heap's owner,
+    which frees them with the heap. Each is freed exactly once.
 
     ```mlir
     !pol.heap

@@ -26,10 +26,28 @@ def ExpandApply : Pass<"pol-expand-apply", "::mlir::ModuleOp"> {
     frame on the space in which scratch is allocated and the kernel called.
 
     ```mlir
-    %r = pol.apply @f(%x) in %s : (tensor<4xf32>), !pol.arena -> tensor<4xf32>
+    %r = pol.apply @softmax(%x) in %arena
+        : (tensor<?xf32>), !pol.arena -> tensor<?xf32>
     ```
 
-    becomes `pol.outputs`, `pol.alloc`, `pol.frame`, `pol.scratch`, `pol.call`.
+    becomes
+
+    ```mlir
+    %d = pol.outputs @softmax(%x)
+        : (tensor<?xf32>) -> !pol.bundle<{y: !pol.undef<?xf32>}>
+    %b = pol.alloc %arena, %d
+        : !pol.arena, !pol.bundle<{y: !pol.undef<?xf32>}>
+        -> !pol.bundle<{y: tensor<?xf32>}>
+    %r = pol.frame on %arena : !pol.arena -> tensor<?xf32> {
+    ^bb0(%frame: !pol.frame):
+      %s = pol.scratch @softmax(%x) in %frame
+          : (tensor<?xf32>), !pol.frame -> !pol.bundle<{tmp: tensor<?xf32>}>
+      %0 = pol.call @softmax(%x) outputs(%b) scratch(%s)
+          : (tensor<?xf32>), !pol.bundle<{y: tensor<?xf32>}>,
+            !pol.bundle<{tmp: tensor<?xf32>}> -> tensor<?xf32>
+      pol.yield %0 : tensor<?xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::pol::PolDialect"];
 }
@@ -43,7 +61,8 @@ def ResolveDescriptions : Pass<"pol-resolve-descriptions", "::mlir::ModuleOp"> {
     Descriptions of functions are gone afterwards.
 
     ```mlir
-    %d = pol.outputs @f(%x) : (tensor<?xf32>) -> !pol.bundle<{y: !pol.undef<?xf32>}>
+    %d = pol.outputs @softmax(%x)
+        : (tensor<?xf32>) -> !pol.bundle<{y: !pol.undef<?xf32>}>
     ```
 
     becomes
@@ -102,7 +121,7 @@ def VerifyLifetimes : Pass<"pol-verify-lifetimes", "::mlir::ModuleOp"> {
     %r = pol.frame on %arena : !pol.arena -> tensor<4xf32> {
     ^bb0(%f: !pol.frame):
       %t = pol.alloc %f[] : !pol.frame -> tensor<4xf32>
-      pol.yield %t : tensor<4xf32>  // error: outlives its frame
+      pol.yield %t : tensor<4xf32>  // error: expected a value that outlives the frame
     }
     ```
   }];
@@ -114,8 +133,7 @@ def Bufferize : Pass<"pol-bufferize", "::mlir::ModuleOp"> {
     One-shot bufferization over function boundaries with identity layouts and
     memory spaces taken from tensor encodings. Every buffer and copy that it
     adds, which no `pol.alloc` asked for, is reported: as a remark, or with
-    `strict` as an error. Added buffers come from the thread's heap and are gone
-    when the function returns.
+    `strict` as an error. Added buffers come from the thread's heap.
 
     ```mlir
     %t = pol.alloc %s[] : !pol.arena -> tensor<4xf32>
@@ -144,11 +162,14 @@ def Bufferize : Pass<"pol-bufferize", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def ReleaseBuffers : Pass<"pol-release-buffers", "::mlir::ModuleOp"> {
-  let summary = "free heap buffers at the end of the block they stay in";
+  let summary = "free heap buffers where they are last needed";
   let description = [{
     A buffer from a space that can free single ones, and that does not leave the
-    block it is allocated in, is released at the end of the block. All others
-    belong to the heap's owner. So each is freed exactly once.
+    block it is allocated in, is released after its last use there. A buffer
+    that bufferization added and that does leave its block goes when its
+    function returns: the thread's heap is marked at its entry and retracted at
+    its returns. All others belong to the heap's owner, and what the program
+    releases itself is left to it. So each is freed exactly once.
 
     ```mlir
     %m = pol.alloc %heap[] : !pol.heap -> memref<4xf32>
@@ -207,7 +228,8 @@ def LowerAllocaScopes
     A scope that allocates on the stack becomes its body between
     `llvm.intr.stacksave` and `llvm.intr.stackrestore`; every other one becomes
     its body alone. Loops in it can be lowered afterwards, which they cannot
-    inside a scope.
+    inside a scope. Stack buffers of static size in an `scf.parallel` that is
+    left, and so becomes a sequential loop, move before it.
 
     ```mlir
     memref.alloca_scope {

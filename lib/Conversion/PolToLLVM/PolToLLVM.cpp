@@ -34,11 +34,17 @@ static LLVM::LLVMStructType getMarkType(MLIRContext *context) {
   return LLVM::LLVMStructType::getLiteral(context, {i64, i64});
 }
 
-/// Calls a function of the runtime, declaring it if need be.
+/// Calls a function of the runtime, declaring it if need be. Without a result
+/// type it returns nothing.
 static FailureOr<Value> callRuntime(OpBuilder &builder, Location loc,
                                     Operation *from, StringRef name,
                                     Type result, ValueRange arguments) {
-  auto module = from->getParentOfType<ModuleOp>();
+  // Code of other symbol tables, of a GPU say, cannot call it.
+  auto module = dyn_cast<ModuleOp>(SymbolTable::getNearestSymbolTable(from));
+  if (!module)
+    return failure();
+  if (!result)
+    result = LLVM::LLVMVoidType::get(builder.getContext());
   FailureOr<LLVM::LLVMFuncOp> function = LLVM::lookupOrCreateFn(
       builder, module, name, llvm::to_vector(arguments.getTypes()), result);
   if (failed(function))
@@ -187,6 +193,8 @@ struct ConvertCarve : ConvertOpToLLVMPattern<CarveOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = cast<MemRefType>(op.getBuffer().getType());
+    if (!op->getParentOfType<FunctionOpInterface>())
+      return rewriter.notifyMatchFailure(op, "outside of functions");
     FailureOr<unsigned> addressSpace =
         getTypeConverter()->getMemRefAddressSpace(type);
     if (failed(addressSpace) || *addressSpace != 0)

@@ -48,9 +48,9 @@ Value getRow(OpBuilder &builder, Location loc, Value array,
 using ElementFn = function_ref<Value(OpBuilder &, Location, Value)>;
 
 /// Adds the elements 0 to `length`. Each block of `block` elements is summed by
-/// itself, from zero, and then added to the sum of the blocks before it, so
-/// that the rounding error grows with the block and the number of blocks
-/// rather than with the length. The order depends on these alone.
+/// itself, from zero, each block of `block` such sums likewise, and these are
+/// added, so that the rounding error grows with the block and the number of
+/// outer blocks rather than with the length. The order depends on these alone.
 Value buildBlockedSum(OpBuilder &builder, Location loc, OpFoldResult length,
                       int64_t block, FloatType type, ElementFn element);
 

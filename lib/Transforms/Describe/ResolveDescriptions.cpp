@@ -8,13 +8,13 @@
 
 // Answers what kernels describe, and turns pol.call into calls.
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/TypeSwitch.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "pol/IR/PolOps.h"
 #include "pol/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::pol {
 #define GEN_PASS_DEF_RESOLVEDESCRIPTIONS
@@ -56,11 +56,9 @@ public:
   LogicalResult resolveIn(ArrayRef<Operation *> ops);
 
 private:
-  FailureOr<SmallVector<Value>> describeByFunction(OpBuilder &builder,
-                                                   Operation *verb,
-                                                   const Kernel &kernel,
-                                                   ValueRange inputs,
-                                                   BufferRole role);
+  FailureOr<SmallVector<Value>>
+  describeByFunction(OpBuilder &builder, Operation *verb, const Kernel &kernel,
+                     ValueRange inputs, BufferRole role);
   FailureOr<SmallVector<Value>> describeByOp(OpBuilder &builder,
                                              const Kernel &kernel,
                                              KernelInvocation invocation,
@@ -71,10 +69,11 @@ private:
 };
 } // namespace
 
-FailureOr<SmallVector<Value>>
-Resolver::describeByFunction(OpBuilder &builder, Operation *verb,
-                             const Kernel &kernel, ValueRange inputs,
-                             BufferRole role) {
+FailureOr<SmallVector<Value>> Resolver::describeByFunction(OpBuilder &builder,
+                                                           Operation *verb,
+                                                           const Kernel &kernel,
+                                                           ValueRange inputs,
+                                                           BufferRole role) {
   DescriptionOp description = kernel.description;
   if (llvm::is_contained(active, description.getOperation()))
     return verb->emitOpError("expected a description that does not ask for "
@@ -91,8 +90,8 @@ Resolver::describeByFunction(OpBuilder &builder, Operation *verb,
   // those are replaced.
   DescribeOp describe = description.getDescribe();
   SmallVector<Value> values;
-  auto anchor = BundleOp::create(
-      builder, verb->getLoc(), ArrayRef<StringAttr>(), ValueRange());
+  auto anchor = BundleOp::create(builder, verb->getLoc(),
+                                 ArrayRef<StringAttr>(), ValueRange());
   for (auto [roleAttr, buffer] :
        llvm::zip_equal(describe.getRoles(), describe.getBuffers()))
     if (cast<BufferRoleAttr>(roleAttr).getValue() == role)
@@ -116,8 +115,9 @@ Resolver::describeByOp(OpBuilder &builder, const Kernel &kernel,
     return failure();
   if (shapes.size() != kernel.buffers.size())
     return emitError(invocation.loc)
-           << "expected " << kernel.op->getStringRef() << " to give a shape for each of "
-           << kernel.buffers.size() << " buffers, but got " << shapes.size();
+           << "expected " << kernel.op->getStringRef()
+           << " to give a shape for each of " << kernel.buffers.size()
+           << " buffers, but got " << shapes.size();
   SmallVector<Value> values;
   for (auto [buffer, shape] : llvm::zip_equal(kernel.buffers, shapes)) {
     if (buffer.role != role)
@@ -131,8 +131,8 @@ Resolver::describeByOp(OpBuilder &builder, const Kernel &kernel,
     SmallVector<Value> extents;
     for (auto [size, extent] : llvm::zip_equal(type.getShape(), shape))
       if (ShapedType::isDynamic(size))
-        extents.push_back(getValueOrCreateConstantIndexOp(
-            builder, invocation.loc, extent));
+        extents.push_back(
+            getValueOrCreateConstantIndexOp(builder, invocation.loc, extent));
     values.push_back(UndefOp::create(builder, invocation.loc, type, extents));
   }
   return values;
@@ -166,8 +166,7 @@ template <typename VerbOp> LogicalResult Resolver::resolveVerb(VerbOp verb) {
     for (auto [descriptionType, bufferType] :
          llvm::zip_equal(described.getTypes(), type.getTypes()))
       types.push_back(getDescribedType(bufferType));
-    auto wanted =
-        BundleType::get(builder.getContext(), type.getNames(), types);
+    auto wanted = BundleType::get(builder.getContext(), type.getNames(), types);
     bundle = castDescription(builder, loc, bundle, wanted);
     bundle = AllocOp::create(builder, loc, type, verb.getSpace(), bundle,
                              ValueRange(), StringAttr(), name, role);
@@ -212,8 +211,7 @@ LogicalResult Resolver::resolveCall(CallOp call) {
     for (Value &argument : arguments)
       if (!argument)
         argument = *input++;
-    result =
-        func::CallOp::create(builder, loc, kernel->function, arguments);
+    result = func::CallOp::create(builder, loc, kernel->function, arguments);
   } else {
     FailureOr<Operation *> built =
         kernel->op->getInterface<KernelOpInterface>()->buildKernel(
@@ -223,8 +221,9 @@ LogicalResult Resolver::resolveCall(CallOp call) {
     result = *built;
     if (result->getResultTypes() != call.getResultTypes()) {
       InFlightDiagnostic error = call.emitOpError("expected the results of ");
-      error << getKernelName(call.getKernel()) << " to be (" << result->getResultTypes()
-            << "), but got (" << call.getResultTypes() << ")";
+      error << getKernelName(call.getKernel()) << " to be ("
+            << result->getResultTypes() << "), but got ("
+            << call.getResultTypes() << ")";
       return error;
     }
   }
@@ -266,8 +265,10 @@ struct ResolveDescriptions
     if (applies.wasInterrupted() ||
         failed(Resolver().resolveIn(getOperation().getOperation())))
       return signalPassFailure();
-    for (auto description : llvm::make_early_inc_range(
-             getOperation().getBody()->getOps<DescriptionOp>()))
+    // Modules nest, and each has descriptions of its own.
+    SmallVector<DescriptionOp> descriptions;
+    getOperation().walk([&](DescriptionOp op) { descriptions.push_back(op); });
+    for (DescriptionOp description : descriptions)
       description.erase();
   }
 };

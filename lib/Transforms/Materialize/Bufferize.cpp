@@ -52,8 +52,8 @@ static std::string getTypeText(Type type) {
   return text;
 }
 
-/// The buffers of upstream come from the thread's heap, where functions mark
-/// and retract.
+/// The buffers of upstream come from the thread's heap; pol-release-buffers
+/// sees to it that they are freed.
 static FailureOr<Value> allocateHidden(HiddenBuffers &hidden,
                                        OpBuilder &builder, Location loc,
                                        MemRefType type, ValueRange extents) {
@@ -146,26 +146,6 @@ static LogicalResult checkLeftovers(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-/// Frees hidden buffers when their function returns.
-static void scopeHiddenBuffers(func::FuncOp function) {
-  WalkResult found = function.walk([](AllocOp alloc) {
-    return isHidden(alloc) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  if (!found.wasInterrupted())
-    return;
-  OpBuilder builder(&function.getBody().front(),
-                    function.getBody().front().begin());
-  Location loc = function.getLoc();
-  Value heap = ThreadHeapOp::create(
-      builder, loc, HeapType::get(builder.getContext(), Attribute()));
-  Value mark = MarkOp::create(builder, loc,
-                              MarkType::get(builder.getContext()), heap);
-  function.walk([&](func::ReturnOp ret) {
-    builder.setInsertionPoint(ret);
-    RetractOp::create(builder, loc, builder.getI1Type(), heap, mark);
-  });
-}
-
 namespace {
 struct Bufferize : pol::impl::BufferizeBase<Bufferize> {
   using BufferizeBase::BufferizeBase;
@@ -180,9 +160,6 @@ struct Bufferize : pol::impl::BufferizeBase<Bufferize> {
     if (failed(runOneShotModuleBufferize(module, options, state)) ||
         hidden.failed || failed(checkLeftovers(module)))
       return signalPassFailure();
-    for (auto function : module.getOps<func::FuncOp>())
-      if (!function.isExternal())
-        scopeHiddenBuffers(function);
   }
 };
 } // namespace

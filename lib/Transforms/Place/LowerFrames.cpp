@@ -28,17 +28,6 @@ using namespace mlir::pol;
 // Allocations from an outer space inside a frame
 //===----------------------------------------------------------------------===//
 
-/// The spaces below a space: what its frames are opened on, itself included.
-static Origins getSpacesBelow(Value space, const Provenance &provenance) {
-  Origins below = provenance.get(space);
-  for (size_t i = 0; i < below.size(); ++i)
-    if (auto argument = dyn_cast<BlockArgument>(below[i]))
-      if (auto frame = dyn_cast<FrameOp>(argument.getOwner()->getParentOp()))
-        for (Value origin : provenance.get(frame.getSpace()))
-          below.insert(origin);
-  return below;
-}
-
 /// The outermost frame around an allocation that is opened, after its own
 /// space, on the same memory: its retract would lose the allocation.
 static FrameOp getLosingFrame(AllocOp alloc, const StackBudget &budget,
@@ -51,7 +40,7 @@ static FrameOp getLosingFrame(AllocOp alloc, const StackBudget &budget,
       break;
     if (budget.isOnStack(frame))
       continue;
-    Origins below = getSpacesBelow(frame.getSpace(), provenance);
+    Origins below = provenance.getSpacesBelow(frame.getSpace());
     if (llvm::any_of(own, [&](Value space) { return below.contains(space); }))
       losing = frame;
   }
@@ -72,15 +61,17 @@ static bool hoistBefore(Value value, FrameOp frame) {
   return true;
 }
 
-/// Places an allocation before the frame that would lose it.
-static LogicalResult placeBefore(AllocOp alloc, FrameOp frame) {
+/// Places an allocation before the frame that would lose it. One that is done
+/// with in the block it is made in may be lost.
+static LogicalResult placeBefore(AllocOp alloc, FrameOp frame,
+                                 const Provenance &provenance) {
   StringRef reason;
   bool isStatic = cast<ShapedType>(alloc.getType()).hasStaticShape();
-  for (Operation *parent = alloc->getParentOp(); parent != frame && reason.empty();
-       parent = parent->getParentOp())
-    if (isa<LoopLikeOpInterface>(parent))
-      reason = "it is made anew on every trip of a loop";
-    else if (!isa<FrameOp>(parent) && !isStatic)
+  if (mayRepeatWithin(alloc, frame))
+    reason = "it is made anew on every trip of a loop";
+  for (Operation *parent = alloc->getParentOp();
+       parent != frame && reason.empty(); parent = parent->getParentOp())
+    if (!isa<FrameOp>(parent) && !isStatic)
       reason = "its size may only hold on this branch";
   if (reason.empty() &&
       !llvm::all_of(alloc->getOperands(),
@@ -90,6 +81,8 @@ static LogicalResult placeBefore(AllocOp alloc, FrameOp frame) {
     alloc->moveBefore(frame);
     return success();
   }
+  if (provenance.getLastUseInBlock(alloc))
+    return success();
   InFlightDiagnostic error = alloc.emitOpError();
   error << "expected an allocation from an outer space to be possible before "
            "the frame that is open on it, but "
@@ -159,27 +152,7 @@ static void inlineFrame(FrameOp frame) {
   frame.erase();
 }
 
-static void lowerToStack(FrameOp frame, bool allocaScope) {
-  SmallVector<AllocOp> allocs;
-  for (Operation *user : frame.getFrame().getUsers())
-    if (auto alloc = dyn_cast<AllocOp>(user))
-      allocs.push_back(alloc);
-  OpBuilder builder(frame);
-  if (!allocaScope) {
-    for (AllocOp alloc : llvm::reverse(allocs)) {
-      builder.setInsertionPointToStart(getStackBlock(frame));
-      moveToStack(alloc, builder);
-    }
-    replaceFrameUses(frame, builder);
-    inlineFrame(frame);
-    return;
-  }
-  for (AllocOp alloc : allocs) {
-    builder.setInsertionPoint(alloc);
-    moveToStack(alloc, builder);
-  }
-  builder.setInsertionPoint(frame);
-  replaceFrameUses(frame, builder);
+static void lowerToScope(FrameOp frame, OpBuilder &builder) {
   auto scope = memref::AllocaScopeOp::create(builder, frame.getLoc(),
                                              frame.getResultTypes());
   YieldOp yield = frame.getYield();
@@ -191,6 +164,27 @@ static void lowerToStack(FrameOp frame, bool allocaScope) {
   scope.getBodyRegion().takeBody(frame.getBody());
   frame.replaceAllUsesWith(scope.getResults());
   frame.erase();
+}
+
+static void lowerToStack(FrameOp frame, bool allocaScope) {
+  SmallVector<AllocOp> allocs;
+  for (Operation *user : frame.getFrame().getUsers())
+    if (auto alloc = dyn_cast<AllocOp>(user))
+      allocs.push_back(alloc);
+  // Wherever in the frame an allocation is, in an inner frame or a loop, its
+  // buffer lives as long as the frame.
+  Block *block = allocaScope ? &frame.getBody().front() : getStackBlock(frame);
+  OpBuilder builder(frame);
+  for (AllocOp alloc : allocs) {
+    builder.setInsertionPointToStart(block);
+    moveToStack(alloc, builder);
+  }
+  builder.setInsertionPoint(frame);
+  replaceFrameUses(frame, builder);
+  if (allocaScope)
+    lowerToScope(frame, builder);
+  else
+    inlineFrame(frame);
 }
 
 static LogicalResult lowerToMark(FrameOp frame) {
@@ -258,12 +252,13 @@ struct LowerFrames : pol::impl::LowerFramesBase<LowerFrames> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (maxStackBytes < 0) {
-      module.emitError("expected max-stack-bytes not to be negative, but got ")
-          << maxStackBytes;
+      emitError(module.getLoc())
+          << "expected max-stack-bytes not to be negative, but got "
+          << maxStackBytes.getValue();
       return signalPassFailure();
     }
-    StackBudget budget(module, maxStackBytes);
     Provenance provenance(module);
+    StackBudget budget(module, provenance, maxStackBytes);
     if (failed(placeOuterAllocs(budget, provenance)) ||
         failed(lowerFrames(budget)))
       return signalPassFailure();
@@ -280,7 +275,7 @@ struct LowerFrames : pol::impl::LowerFramesBase<LowerFrames> {
     getOperation().walk([&](AllocOp alloc) { allocs.push_back(alloc); });
     for (AllocOp alloc : allocs)
       if (FrameOp frame = getLosingFrame(alloc, budget, provenance))
-        if (failed(placeBefore(alloc, frame)))
+        if (failed(placeBefore(alloc, frame, provenance)))
           return failure();
     return success();
   }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Frees heap buffers at the end of the block they stay in.
+// Frees heap buffers where they are last needed.
 
 #include "pol/Analysis/Provenance.h"
 #include "pol/IR/PolOps.h"
@@ -20,34 +20,54 @@ namespace mlir::pol {
 using namespace mlir;
 using namespace mlir::pol;
 
-/// Whether a buffer may be in use after the block it is allocated in. Blocks
-/// hand on what their terminator takes, and what was stored somewhere.
-static bool leavesBlock(AllocOp alloc, const Provenance &provenance) {
-  Operation *terminator = alloc->getBlock()->getTerminator();
-  return provenance.isStored(alloc) ||
-         llvm::any_of(terminator->getOperands(), [&](Value operand) {
-           return provenance.get(operand).contains(alloc);
-         });
+/// Frees what a function takes from the thread's heap when it returns.
+static void scopeThreadHeap(func::FuncOp function) {
+  OpBuilder builder(&function.getBody().front(),
+                    function.getBody().front().begin());
+  Location loc = function.getLoc();
+  Value heap = ThreadHeapOp::create(
+      builder, loc, HeapType::get(builder.getContext(), Attribute()));
+  Value mark = MarkOp::create(builder, loc,
+                              MarkType::get(builder.getContext()), heap);
+  function.walk([&](func::ReturnOp ret) {
+    builder.setInsertionPoint(ret);
+    RetractOp::create(builder, loc, builder.getI1Type(), heap, mark);
+  });
 }
 
 namespace {
 struct ReleaseBuffers : pol::impl::ReleaseBuffersBase<ReleaseBuffers> {
   void runOnOperation() override {
     Provenance provenance(getOperation());
-    SmallVector<AllocOp> local;
+    // What the program frees itself is its own business.
+    Origins released;
+    getOperation().walk([&](ReleaseOp release) {
+      released.insert_range(provenance.get(release.getBuffer()));
+    });
+    SmallVector<std::pair<AllocOp, Operation *>> local;
+    llvm::SmallSetVector<func::FuncOp, 4> scoped;
     getOperation().walk([&](AllocOp alloc) {
       auto space = cast<SpaceTypeInterface>(alloc.getSpace().getType());
-      if (space.canRelease() && isa<MemRefType>(alloc.getType()) &&
-          alloc->getBlock()->mightHaveTerminator() &&
-          !leavesBlock(alloc, provenance))
-        local.push_back(alloc);
+      auto function = alloc->getParentOfType<func::FuncOp>();
+      if (!function || !space.canRelease() ||
+          !isa<MemRefType>(alloc.getType()) ||
+          released.contains(alloc.getResult()))
+        return;
+      if (Operation *last = provenance.getLastUseInBlock(alloc))
+        local.emplace_back(alloc, last);
+      else if (alloc.getRole() == BufferRole::Hidden)
+        scoped.insert(function);
     });
-    // Newest first, as a heap likes it.
-    for (AllocOp alloc : llvm::reverse(local)) {
-      OpBuilder builder(alloc->getBlock()->getTerminator());
+    // Of buffers that are last used together, the newest goes first, as a heap
+    // likes it.
+    OpBuilder builder(&getContext());
+    for (auto [alloc, last] : local) {
+      builder.setInsertionPointAfter(last);
       ReleaseOp::create(builder, alloc.getLoc(), alloc.getResult(),
                         alloc.getSpace());
     }
+    for (func::FuncOp function : scoped)
+      scopeThreadHeap(function);
   }
 };
 } // namespace

@@ -13,49 +13,75 @@
 using namespace mlir;
 using namespace mlir::pol;
 
+/// Whether one buffer does for an allocation, however often it is made while
+/// its frame is open: it is made once, or each is done with before the next.
+static bool isOneBuffer(AllocOp alloc, FrameOp frame,
+                        const Provenance &provenance) {
+  return getEnclosingParallel(alloc) == getEnclosingParallel(frame) &&
+         (!mayRepeatWithin(alloc, frame) ||
+          provenance.getLastUseInBlock(alloc));
+}
+
 /// The bytes of a frame whose buffers are all static and in default memory, and
 /// which nothing but allocations and other frames uses.
-static std::optional<int64_t> getStaticFrameBytes(FrameOp frame) {
+static std::optional<uint64_t>
+getStaticFrameBytes(FrameOp frame, const Provenance &provenance) {
   if (cast<SpaceTypeInterface>(frame.getSpace().getType()).getMemorySpace())
     return std::nullopt;
-  int64_t total = 0;
+  uint64_t total = 0;
   for (Operation *user : frame.getFrame().getUsers()) {
     if (isa<FrameOp>(user))
       continue;
     auto alloc = dyn_cast<AllocOp>(user);
     auto type = alloc ? dyn_cast<MemRefType>(alloc.getType()) : MemRefType();
-    if (!type)
+    if (!type || !isOneBuffer(alloc, frame, provenance))
       return std::nullopt;
     FailureOr<std::optional<int64_t>> bytes = getStaticBytes(type);
     if (failed(bytes) || !*bytes || **bytes > INT32_MAX)
       return std::nullopt;
-    total += llvm::alignTo(**bytes, StackBudget::alignment);
+    total = llvm::SaturatingAdd(
+        total, llvm::alignTo(**bytes, StackBudget::alignment));
   }
   return total;
 }
 
-StackBudget::StackBudget(ModuleOp module, int64_t maxBytes)
-    : maxBytes(maxBytes) {
+/// The functions of the module that `function` may call. A call through a
+/// pointer may be of any whose address is taken.
+SmallVector<func::FuncOp> StackBudget::getCallees(func::FuncOp function) {
+  SmallVector<func::FuncOp> callees;
+  function.walk([&](CallOpInterface call) {
+    auto symbol = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());
+    if (!symbol) {
+      callees.append(indirect.begin(), indirect.end());
+      return;
+    }
+    auto callee =
+        symbols.lookupNearestSymbolFrom<func::FuncOp>(call, symbol);
+    if (callee && !callee.isExternal())
+      callees.push_back(callee);
+  });
+  return callees;
+}
+
+StackBudget::StackBudget(ModuleOp module, const Provenance &provenance,
+                         int64_t maxBytes)
+    : provenance(provenance), maxBytes(maxBytes) {
   // A function that is called through a pointer may be called from anywhere.
   module.walk([&](func::ConstantOp constant) {
-    if (auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-            constant, constant.getValueAttr()))
-      barred.insert(function);
+    auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+        constant, constant.getValueAttr());
+    if (function && !function.isExternal() && barred.insert(function).second)
+      indirect.push_back(function);
   });
   // First find recursion, which bars every function on a cycle; what bars one
   // while visiting would come too late for those visited before it.
   module.walk([&](func::FuncOp function) {
     SmallVector<func::FuncOp> worklist{function};
     DenseSet<Operation *> reached;
-    while (!worklist.empty()) {
-      func::FuncOp caller = worklist.pop_back_val();
-      caller.walk([&](func::CallOp call) {
-        auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-            call, call.getCalleeAttr());
-        if (callee && reached.insert(callee).second)
+    while (!worklist.empty())
+      for (func::FuncOp callee : getCallees(worklist.pop_back_val()))
+        if (reached.insert(callee).second)
           worklist.push_back(callee);
-      });
-    }
     if (reached.contains(function))
       barred.insert(function);
   });
@@ -65,19 +91,15 @@ StackBudget::StackBudget(ModuleOp module, int64_t maxBytes)
 void StackBudget::visit(func::FuncOp function) {
   if (bytes.contains(function) || !visiting.insert(function).second)
     return;
-  int64_t used = 0;
-  function.walk([&](func::CallOp call) {
-    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-        call, call.getCalleeAttr());
-    if (!callee || callee.isExternal())
-      return;
+  uint64_t used = 0;
+  for (func::FuncOp callee : getCallees(function)) {
     visit(callee);
-    used += bytes.lookup(callee);
-  });
+    used = llvm::SaturatingAdd(used, bytes.lookup(callee));
+  }
   if (!barred.contains(function))
     function.walk([&](FrameOp frame) {
-      std::optional<int64_t> own = getStaticFrameBytes(frame);
-      if (!own || used + *own > maxBytes)
+      std::optional<uint64_t> own = getStaticFrameBytes(frame, provenance);
+      if (!own || llvm::SaturatingAdd(used, *own) > static_cast<uint64_t>(maxBytes))
         return;
       used += *own;
       frames.insert(frame);

@@ -12,7 +12,7 @@
 #define POL_LIB_TRANSFORMS_PLACE_STACKBUDGET_H
 
 #include "llvm/ADT/DenseSet.h"
-#include "pol/IR/PolOps.h"
+#include "pol/Analysis/Provenance.h"
 
 namespace mlir::pol {
 
@@ -23,7 +23,7 @@ namespace mlir::pol {
 /// address is taken, get none.
 class StackBudget {
 public:
-  StackBudget(ModuleOp module, int64_t maxBytes);
+  StackBudget(ModuleOp module, const Provenance &provenance, int64_t maxBytes);
 
   bool isOnStack(FrameOp frame) const { return frames.contains(frame); }
 
@@ -32,14 +32,18 @@ public:
 
 private:
   void visit(func::FuncOp function);
+  SmallVector<func::FuncOp> getCallees(func::FuncOp function);
 
+  const Provenance &provenance;
   SymbolTableCollection symbols;
   int64_t maxBytes;
   DenseSet<Operation *> frames;
   /// Bytes of each function visited; those being visited are recursive when
   /// seen again.
-  DenseMap<Operation *, int64_t> bytes;
+  DenseMap<Operation *, uint64_t> bytes;
   DenseSet<Operation *> visiting, barred;
+  /// Functions whose address is taken.
+  SmallVector<func::FuncOp> indirect;
 };
 
 } // namespace mlir::pol

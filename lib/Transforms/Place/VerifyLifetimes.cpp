@@ -28,8 +28,9 @@ static std::string describeOrigin(Value origin) {
   llvm::raw_string_ostream os(text);
   auto alloc = origin.getDefiningOp<AllocOp>();
   if (!alloc) {
-    os << (isa<SpaceTypeInterface>(origin.getType()) ? "the frame itself"
-                                                     : "a buffer of a call");
+    os << (isa<SpaceTypeInterface>(origin.getType())
+               ? "the frame or a buffer of it"
+               : "a buffer of a call");
     return text;
   }
   if (alloc.getRole())
@@ -59,6 +60,8 @@ public:
 
   LogicalResult verify() {
     module.walk([&](Operation *op) {
+      if (isa<AllocOp, FrameOp>(op))
+        checkFunction(op);
       if (auto yield = dyn_cast<YieldOp>(op))
         checkYield(yield);
       else if (auto alloc = dyn_cast<AllocOp>(op))
@@ -79,7 +82,9 @@ private:
   void checkYield(YieldOp yield);
   void checkAlloc(AllocOp alloc);
   void checkReturn(func::ReturnOp ret);
+  bool isWithin(Value memory, Operation *frame);
   void checkStore(const ReferenceStore &store);
+  void checkFunction(Operation *op);
   void checkParallel(Operation *op, ValueRange spaces);
 
   ModuleOp module;
@@ -91,7 +96,7 @@ private:
 void LifetimeVerifier::checkYield(YieldOp yield) {
   Operation *frame = yield->getParentOp();
   for (Value value : yield.getValues())
-    for (Value origin : provenance.get(value)) {
+    for (Value origin : provenance.getReachable(value)) {
       if (!provenance.getFrames(origin).contains(frame))
         continue;
       auto alloc = origin.getDefiningOp<AllocOp>();
@@ -107,19 +112,30 @@ void LifetimeVerifier::checkYield(YieldOp yield) {
     }
 }
 
+/// Whether memory is made inside a frame, or goes with one inside it: then it
+/// is gone after the frame, or yielding it is checked with all that it holds.
+bool LifetimeVerifier::isWithin(Value memory, Operation *frame) {
+  if (llvm::any_of(provenance.getFrames(memory), [&](Operation *holder) {
+        return frame->isAncestor(holder);
+      }))
+    return true;
+  Operation *definition = memory.getDefiningOp();
+  return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(definition) &&
+         frame->isProperAncestor(definition);
+}
+
 void LifetimeVerifier::checkStore(const ReferenceStore &store) {
-  for (Value what : provenance.get(store.what))
-    for (Operation *frame : provenance.getFrames(what))
+  for (Value what : provenance.getReachable(store.what)) {
+    Frames frames = provenance.getFrames(what);
+    // A callee's allocation, which its space stands for.
+    if (isa<SpaceTypeInterface>(what.getType())) {
+      Origins spaces;
+      spaces.insert(what);
+      frames.insert_range(provenance.getOpenFrames(store.op, spaces));
+    }
+    for (Operation *frame : frames)
       for (Value where : provenance.get(store.where)) {
-        // Memory that goes with this frame, or with one inside it, is fine.
-        Frames holders = provenance.getFrames(where);
-        bool dies = llvm::any_of(holders, [&](Operation *holder) {
-          return frame->isAncestor(holder);
-        });
-        Operation *definition = where.getDefiningOp();
-        bool isLocal = isa_and_nonnull<memref::AllocaOp>(definition) &&
-                       frame->isProperAncestor(definition);
-        if (dies || isLocal)
+        if (isWithin(where, frame))
           continue;
         InFlightDiagnostic error = store.op->emitOpError();
         error << "expected memory that goes with the frame, but "
@@ -129,6 +145,7 @@ void LifetimeVerifier::checkStore(const ReferenceStore &store) {
         failed = true;
         return;
       }
+  }
 }
 
 void LifetimeVerifier::checkReturn(func::ReturnOp ret) {
@@ -144,6 +161,19 @@ void LifetimeVerifier::checkReturn(func::ReturnOp ret) {
       error.attachNote(alloc.getLoc()) << "it is added here";
       failed = true;
     }
+}
+
+/// What is followed is followed through functions.
+void LifetimeVerifier::checkFunction(Operation *op) {
+  Operation *function = op->getParentOp();
+  while (function && !isa<FunctionOpInterface>(function))
+    function = function->getParentOp();
+  if (isa_and_nonnull<func::FuncOp>(function))
+    return;
+  InFlightDiagnostic error = op->emitOpError("expected to be in a func.func");
+  if (function)
+    error << ", but got '" << function->getName() << "'";
+  failed = true;
 }
 
 void LifetimeVerifier::checkAlloc(AllocOp alloc) {

@@ -63,8 +63,12 @@ LogicalResult EntryPoint::convertSignature(SmallVectorImpl<Type> &inputs) {
   // A function that can fail has a carve or a call of such a one below it, and
   // pol-thread-status has marked it.
   canFail = function->hasAttr("pol.fallible");
-  if (canFail)
+  if (canFail) {
+    if (results.empty() || !results.back().isInteger(1))
+      return function.emitError("expected a function that can fail to return a "
+                                "status last, as pol-thread-status leaves it");
     results.pop_back();
+  }
   inputs.append(1 + results.size(), pointer);
   for (Type type : function.getArgumentTypes())
     inputs.push_back(isDescriptor(type) ? pointer : type);
@@ -93,12 +97,13 @@ void EntryPoint::storeResult(Value result, Value pointer) {
   LLVM::StoreOp::create(builder, loc, result, pointer);
 }
 
-/// Leaves every space as it was, and the error where the caller looks.
+/// Leaves the error where the caller looks, and every space as it was. A
+/// retract may fail itself, after a reset: that is not what went wrong.
 void EntryPoint::emitFailure(ValueRange spaces, ValueRange marks, Value error) {
-  for (auto [space, mark] : llvm::zip_equal(spaces, marks))
-    RetractOp::create(builder, loc, builder.getI1Type(), space, mark);
   auto copy = func::CallOp::create(builder, loc, kCopyLastError,
                                    builder.getI32Type(), error);
+  for (auto [space, mark] : llvm::zip_equal(spaces, marks))
+    RetractOp::create(builder, loc, builder.getI1Type(), space, mark);
   func::ReturnOp::create(builder, loc, copy.getResults());
 }
 
@@ -110,6 +115,7 @@ LogicalResult EntryPoint::emit() {
   auto entry = func::FuncOp::create(
       builder, loc, (kPrefix + function.getSymName()).str(),
       builder.getFunctionType(inputs, builder.getI32Type()));
+  entry->setAttr("pol.entry", builder.getUnitAttr());
   Block *block = entry.addEntryBlock();
   builder.setInsertionPointToStart(block);
 
@@ -161,7 +167,7 @@ struct EmitEntryPoints : pol::impl::EmitEntryPointsBase<EmitEntryPoints> {
     SmallVector<func::FuncOp> functions;
     for (auto function : module.getOps<func::FuncOp>())
       if (function.isPublic() && !function.isExternal() &&
-          !function.getSymName().starts_with(kPrefix))
+          !function->hasAttr("pol.entry"))
         functions.push_back(function);
     bool anyFallible = false;
     for (func::FuncOp function : functions) {
@@ -173,18 +179,29 @@ struct EmitEntryPoints : pol::impl::EmitEntryPointsBase<EmitEntryPoints> {
       }
       anyFallible |= function->hasAttr("pol.fallible");
     }
-    if (anyFallible && !module.lookupSymbol(kCopyLastError)) {
-      auto builder = OpBuilder::atBlockBegin(module.getBody());
-      auto copy = func::FuncOp::create(
-          builder, module.getLoc(), kCopyLastError,
-          builder.getFunctionType(
-              LLVM::LLVMPointerType::get(builder.getContext()),
-              builder.getI32Type()));
-      copy.setPrivate();
-    }
+    if (anyFallible && failed(declareCopyLastError()))
+      return signalPassFailure();
     for (func::FuncOp function : functions)
       if (failed(EntryPoint(function, converter).emit()))
         return signalPassFailure();
+  }
+
+  LogicalResult declareCopyLastError() {
+    ModuleOp module = getOperation();
+    auto builder = OpBuilder::atBlockBegin(module.getBody());
+    FunctionType type = builder.getFunctionType(
+        LLVM::LLVMPointerType::get(builder.getContext()), builder.getI32Type());
+    if (Operation *known = module.lookupSymbol(kCopyLastError)) {
+      auto function = dyn_cast<func::FuncOp>(known);
+      if (function && function.getFunctionType() == type)
+        return success();
+      return known->emitOpError("expected @")
+             << kCopyLastError << " to be the runtime's, a func.func of type "
+             << type;
+    }
+    func::FuncOp::create(builder, module.getLoc(), kCopyLastError, type)
+        .setPrivate();
+    return success();
   }
 };
 } // namespace

@@ -48,6 +48,7 @@ public:
 private:
   void findFallible();
   LogicalResult check();
+  WalkResult checkUses(Operation *op);
   bool isFallibleCall(Operation *op);
   void threadFunction(func::FuncOp function);
   Block *getFailureBlock(func::FuncOp function);
@@ -95,19 +96,30 @@ LogicalResult StatusThreader::check() {
           << op->getParentOp()->getName() << "' around it";
       return WalkResult::interrupt();
     }
-    if (auto constant = dyn_cast<func::ConstantOp>(op)) {
-      auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-          constant, constant.getValueAttr());
-      if (fallible.contains(function)) {
-        constant.emitOpError("expected a function that cannot run out of "
-                             "space, for it is called indirectly, but got ")
-            << constant.getValueAttr();
-        return WalkResult::interrupt();
-      }
-    }
-    return WalkResult::advance();
+    return checkUses(op);
   });
   return failure(result.wasInterrupted());
+}
+
+/// The type of a function that can fail changes: only direct calls may name it.
+WalkResult StatusThreader::checkUses(Operation *op) {
+  if (isa<func::CallOp>(op))
+    return WalkResult::advance();
+  Operation *from = op->getParentOp();
+  func::FuncOp used;
+  op->getAttrDictionary().walk<WalkOrder::PreOrder>([&](SymbolRefAttr symbol) {
+    auto function = from ? symbols.lookupNearestSymbolFrom<func::FuncOp>(
+                               from, symbol)
+                         : func::FuncOp();
+    if (!used && function && fallible.contains(function))
+      used = function;
+    return WalkResult::skip();
+  });
+  if (!used)
+    return WalkResult::advance();
+  op->emitOpError("expected only calls of @")
+      << used.getSymName() << ", which can run out of space";
+  return WalkResult::interrupt();
 }
 
 Block *StatusThreader::getFailureBlock(func::FuncOp function) {
@@ -188,9 +200,10 @@ LogicalResult StatusThreader::run() {
   findFallible();
   if (failed(check()))
     return failure();
-  for (auto function : module.getOps<func::FuncOp>())
+  module.walk([&](func::FuncOp function) {
     if (fallible.contains(function))
       threadFunction(function);
+  });
   return success();
 }
 

@@ -3,7 +3,7 @@
 // RUN:   | FileCheck %s --check-prefix=SIXTEEN
 
 // A row is scaled down if its largest magnitude is above 2^43, its squares are
-// summed in blocks, and the last block may be shorter.
+// summed in blocks of blocks, and the last blocks may be shorter.
 
 // CHECK: #[[MAP:.+]] = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: func.func @dynamic(
@@ -17,16 +17,19 @@
 // CHECK:         scf.parallel (%[[I:.+]]) = (%{{.+}}) to (%[[ROWS]])
 // CHECK:           %[[ROW:.+]] = memref.subview %[[X]][%[[I]], 0] [1, %[[M]]] [1, 1]
 // CHECK-SAME:        to memref<?xf32, strided<[1], offset: ?>>
-// CHECK:           %[[BLOCK:.+]] = arith.constant 64 : index
-// CHECK:           %[[MAX:.+]] = scf.for %[[B:.+]] = %{{.+}} to %[[M]] step %[[BLOCK]] iter_args(%[[MAX_SO_FAR:.+]] = %{{.+}})
-// CHECK:             %[[REST:.+]] = arith.subi %[[M]], %[[B]]
-// CHECK:             %[[SIZE:.+]] = arith.minsi %[[BLOCK]], %[[REST]]
-// CHECK:             %[[PART:.+]] = scf.for %[[J:.+]] = %{{.+}} to %[[SIZE]] step %{{.+}} iter_args(%[[PART_SO_FAR:.+]] = %{{.+}})
-// CHECK:               %[[INDEX:.+]] = arith.addi %[[B]], %[[J]]
-// CHECK:               %[[VALUE:.+]] = memref.load %[[ROW]][%[[INDEX]]]
-// CHECK:               %[[ABS:.+]] = math.absf %[[VALUE]]
-// CHECK:               %[[PART_NEXT:.+]] = arith.maximumf %[[PART_SO_FAR]], %[[ABS]]
-// CHECK:               scf.yield %[[PART_NEXT]]
+// CHECK:           %[[OUTER:.+]] = arith.constant 4096 : index
+// CHECK:           %[[MAX:.+]] = scf.for %[[A:.+]] = %{{.+}} to %[[M]] step %[[OUTER]] iter_args(%[[MAX_SO_FAR:.+]] = %{{.+}})
+// CHECK:             %[[REST:.+]] = arith.subi %[[M]], %[[A]]
+// CHECK:             %[[SIZE:.+]] = arith.minsi %[[OUTER]], %[[REST]]
+// CHECK:             %[[END:.+]] = arith.addi %[[A]], %[[SIZE]]
+// CHECK:             %[[BLOCK:.+]] = arith.constant 64 : index
+// CHECK:             %[[PART:.+]] = scf.for %[[B:.+]] = %[[A]] to %[[END]] step %[[BLOCK]] iter_args(%{{.+}} = %{{.+}})
+// CHECK:               arith.minsi %[[BLOCK]], %{{.+}}
+// CHECK:               %[[INNER_END:.+]] = arith.addi %[[B]], %{{.+}}
+// CHECK:               scf.for %[[I_ELEMENT:.+]] = %[[B]] to %[[INNER_END]] step %{{.+}} iter_args(%[[PART_SO_FAR:.+]] = %{{.+}})
+// CHECK:                 %[[VALUE:.+]] = memref.load %[[ROW]][%[[I_ELEMENT]]]
+// CHECK:                 %[[ABS:.+]] = math.absf %[[VALUE]]
+// CHECK:                 arith.maximumf %[[PART_SO_FAR]], %[[ABS]]
 // CHECK:             %[[MAX_NEXT:.+]] = arith.maximumf %[[MAX_SO_FAR]], %[[PART]]
 // CHECK:             scf.yield %[[MAX_NEXT]]
 // CHECK:           %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
@@ -40,11 +43,12 @@
 // CHECK:           %[[EPS_ONCE:.+]] = arith.mulf %[[EPS]], %[[SCALE]]
 // CHECK:           %[[EPS_TWICE:.+]] = arith.mulf %[[EPS_ONCE]], %[[SCALE]]
 // CHECK:           %[[SUM:.+]] = scf.for %{{.+}} to %[[M]] step %{{.+}} iter_args(%[[SUM_SO_FAR:.+]] = %{{.+}})
-// CHECK:             %[[SUM_PART:.+]] = scf.for %{{.+}} iter_args(%[[SUM_PART_SO_FAR:.+]] = %{{.+}})
-// CHECK:               %[[LOADED:.+]] = memref.load %[[ROW]]
-// CHECK:               %[[SCALED:.+]] = arith.mulf %[[LOADED]], %[[SCALE]]
-// CHECK:               %[[SQUARE:.+]] = arith.mulf %[[SCALED]], %[[SCALED]]
-// CHECK:               arith.addf %[[SUM_PART_SO_FAR]], %[[SQUARE]]
+// CHECK:             %[[SUM_PART:.+]] = scf.for
+// CHECK:               scf.for %{{.+}} iter_args(%[[SUM_PART_SO_FAR:.+]] = %{{.+}})
+// CHECK:                 %[[LOADED:.+]] = memref.load %[[ROW]]
+// CHECK:                 %[[SCALED:.+]] = arith.mulf %[[LOADED]], %[[SCALE]]
+// CHECK:                 %[[SQUARE:.+]] = arith.mulf %[[SCALED]], %[[SCALED]]
+// CHECK:                 arith.addf %[[SUM_PART_SO_FAR]], %[[SQUARE]]
 // CHECK:             arith.addf %[[SUM_SO_FAR]], %[[SUM_PART]]
 // CHECK:           %[[MEAN:.+]] = arith.divf %[[SUM]], %[[COUNT]]
 // CHECK:           %[[BIASED:.+]] = arith.addf %[[MEAN]], %[[EPS_TWICE]]
@@ -65,9 +69,10 @@
 // CHECK-NOT:     pol.rms_norm
 
 // SIXTEEN-LABEL: func.func @dynamic(
-// SIXTEEN:         %[[BLOCK:.+]] = arith.constant 16 : index
-// SIXTEEN:         scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[BLOCK]]
-// SIXTEEN:           arith.minsi %[[BLOCK]], %{{.+}}
+// SIXTEEN:         %[[OUTER:.+]] = arith.constant 256 : index
+// SIXTEEN:         scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[OUTER]]
+// SIXTEEN:           %[[BLOCK:.+]] = arith.constant 16 : index
+// SIXTEEN:           scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[BLOCK]]
 func.func @dynamic(%x: memref<?x?xf32>, %w: memref<?xf32>,
                    %y: memref<?x?xf32>, %rstd: memref<?xf32>) {
   pol.rms_norm ins(%x, %w : memref<?x?xf32>, memref<?xf32>)
@@ -78,7 +83,7 @@ func.func @dynamic(%x: memref<?x?xf32>, %w: memref<?xf32>,
 // -----
 
 // One row needs no loop; f16 needs no scale; without a weight there is only
-// one product. All blocks are whole, also those of 16.
+// one product. 64 elements are one block, or four whole ones of 16.
 
 // CHECK-LABEL: func.func @vector_f16(
 // CHECK-SAME:    %[[X:.+]]: memref<64xf16>, %[[Y:.+]]: memref<64xf16>)
@@ -88,7 +93,7 @@ func.func @dynamic(%x: memref<?x?xf32>, %w: memref<?xf32>,
 // CHECK:         %[[COUNT:.+]] = arith.constant 6.400000e+01 : f32
 // CHECK-NOT:     arith.minsi
 // CHECK:         %[[SUM:.+]] = scf.for
-// CHECK:           scf.for
+// CHECK-NOT:       scf.for
 // CHECK:             %[[VALUE:.+]] = memref.load %[[X]]
 // CHECK:             %[[WIDE:.+]] = arith.extf %[[VALUE]] : f16 to f32
 // CHECK:             arith.mulf %[[WIDE]], %[[WIDE]] : f32
@@ -106,6 +111,9 @@ func.func @dynamic(%x: memref<?x?xf32>, %w: memref<?xf32>,
 // CHECK-NOT:     memref.store
 
 // SIXTEEN-LABEL: func.func @vector_f16(
+// SIXTEEN-NOT:     arith.minsi
+// SIXTEEN:         scf.for
+// SIXTEEN:           scf.for
 // SIXTEEN-NOT:     arith.minsi
 func.func @vector_f16(%x: memref<64xf16>, %y: memref<64xf16>) {
   pol.rms_norm ins(%x : memref<64xf16>) outs(%y : memref<64xf16>)
@@ -151,7 +159,8 @@ func.func @offset(%x: memref<3xf32>, %w: memref<3xbf16>, %y: memref<3xf16>,
 // CHECK:         math.sqrt %{{.+}} : f64
 // CHECK:         ^bb0(%{{.+}}: f64, %[[W:.+]]: f32, %{{.+}}: bf16):
 // CHECK:           arith.extf %[[W]] : f32 to f64
-// CHECK:           arith.truncf %{{.+}} : f64 to bf16
+// CHECK:           %[[ONCE:.+]] = arith.truncf %{{.+}} : f64 to f32
+// CHECK:           arith.truncf %[[ONCE]] : f32 to bf16
 func.func @f64(%x: memref<2x8xf64>, %w: memref<8xf32>, %y: memref<2x8xbf16>) {
   pol.rms_norm ins(%x, %w : memref<2x8xf64>, memref<8xf32>)
       outs(%y : memref<2x8xbf16>) {eps = 1.0e-1 : f64}
