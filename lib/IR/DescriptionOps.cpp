@@ -345,7 +345,7 @@ DescriptionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!function)
     return emitOpError("expected ") << getFunctionAttr()
                                     << " to be a function";
-  if (DescriptionOp first = lookupDescription(*this, getFunctionAttr());
+  if (DescriptionOp first = lookupDescription(function);
       first != *this) {
     InFlightDiagnostic error = emitOpError("expected one description of ");
     error << getFunctionAttr();

@@ -36,15 +36,12 @@ StringAttr mlir::pol::getBareKernelName(Attribute name) {
   return cast<FlatSymbolRefAttr>(name).getAttr();
 }
 
-DescriptionOp mlir::pol::lookupDescription(Operation *from,
-                                           FlatSymbolRefAttr function) {
-  Operation *table = SymbolTable::getNearestSymbolTable(from);
-  while (table && !isa<ModuleOp>(table))
-    table = SymbolTable::getNearestSymbolTable(table->getParentOp());
-  if (!table)
+DescriptionOp mlir::pol::lookupDescription(func::FuncOp function) {
+  auto module = dyn_cast<ModuleOp>(function->getParentOp());
+  if (!module)
     return nullptr;
-  for (auto description : cast<ModuleOp>(table).getOps<DescriptionOp>())
-    if (description.getFunctionAttr() == function)
+  for (auto description : module.getOps<DescriptionOp>())
+    if (description.getFunction() == function.getSymName())
       return description;
   return nullptr;
 }
@@ -61,6 +58,34 @@ BundleType Kernel::getBundleType(MLIRContext *context, BufferRole role) const {
   return BundleType::get(context, names, types);
 }
 
+Type Kernel::getArgumentType(StringAttr buffer) const {
+  // Ops are handles, whose methods are not const.
+  DescribeOp describe = DescriptionOp(description).getDescribe();
+  FunctionType type = func::FuncOp(function).getFunctionType();
+  for (auto [name, argument] :
+       llvm::zip_equal(describe.getNames(), describe.getArguments()))
+    if (name == buffer && argument >= 0 && argument < type.getNumInputs())
+      return type.getInput(argument);
+  return Type(); // The description has a diagnostic of its own.
+}
+
+BundleType Kernel::getBufferBundleType(BufferRole role,
+                                       SpaceTypeInterface space,
+                                       TypeRange inputs) const {
+  bool asMemRefs = llvm::any_of(inputs, llvm::IsaPred<BaseMemRefType>);
+  SmallVector<StringAttr> names;
+  SmallVector<Type> types;
+  for (const BufferDescription &buffer : buffers) {
+    if (buffer.role != role)
+      continue;
+    names.push_back(buffer.name);
+    types.push_back(function
+                        ? getArgumentType(buffer.name)
+                        : getMaterializedType(buffer.type, space, asMemRefs));
+  }
+  return BundleType::get(space.getContext(), names, types);
+}
+
 bool Kernel::hasRole(BufferRole role) const {
   return llvm::any_of(buffers, [&](const BufferDescription &buffer) {
     return buffer.role == role;
@@ -75,7 +100,7 @@ static FailureOr<Kernel> resolveFunction(Operation *verb,
       SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(verb, name);
   if (!kernel.function)
     return verb->emitOpError("expected ") << name << " to be a function";
-  kernel.description = lookupDescription(verb, name);
+  kernel.description = lookupDescription(kernel.function);
   if (!kernel.description)
     return verb->emitOpError("expected function ")
            << name << " to have a pol.description";

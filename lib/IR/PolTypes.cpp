@@ -216,18 +216,23 @@ bool mlir::pol::isDescriptionType(Type type) {
   return isa<UndefType>(type);
 }
 
-Type mlir::pol::getMaterializedType(Type description,
-                                    SpaceTypeInterface space) {
+Type mlir::pol::getMaterializedType(Type description, SpaceTypeInterface space,
+                                    bool asMemRefs) {
   if (auto bundle = dyn_cast<BundleType>(description)) {
     SmallVector<Type> types;
     for (Type type : bundle.getTypes())
-      types.push_back(getMaterializedType(type, space));
+      types.push_back(getMaterializedType(type, space, asMemRefs));
     return BundleType::get(description.getContext(), bundle.getNames(), types);
   }
-  if (auto undef = dyn_cast<UndefType>(description))
-    return RankedTensorType::get(undef.getShape(), undef.getElementType(),
-                                 space.getMemorySpace());
-  return description;
+  auto undef = dyn_cast<UndefType>(description);
+  if (!undef)
+    return description;
+  if (asMemRefs)
+    return MemRefType::get(undef.getShape(), undef.getElementType(),
+                           MemRefLayoutAttrInterface(),
+                           space.getMemorySpace());
+  return RankedTensorType::get(undef.getShape(), undef.getElementType(),
+                               space.getMemorySpace());
 }
 
 Type mlir::pol::getDescribedType(Type buffer) {

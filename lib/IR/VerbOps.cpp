@@ -236,6 +236,13 @@ LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &) {
       return emitOpError("expected override ")
              << name << " to be what " << outputs.getTypes()[*entry]
              << " describes, but got " << override.getType();
+    // A function takes just what its arguments are.
+    if (Type wanted =
+            kernel->function ? kernel->getArgumentType(name) : Type();
+        wanted && wanted != override.getType())
+      return emitOpError("expected override ")
+             << name << " to be " << wanted << ", but got "
+             << override.getType();
   }
   if (kernel->function)
     return verifyResultTypes(*this, getKernel(),

@@ -114,7 +114,7 @@ struct VerifyStage : pol::impl::VerifyStageBase<VerifyStage> {
           << stage << "'";
       return signalPassFailure();
     }
-    WalkResult result = getOperation().walk([&](Operation *op) {
+    WalkResult result = getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       for (const Stage *known = kStages; known <= last; ++known)
         if (known->isLeft(op)) {
           op->emitError("expected ")

@@ -83,7 +83,7 @@ def norm_case(group, x, dtype="f32", w=None, w_dtype=None, y_dtype=None,
     if rstd:
         types["r"] = array_type(kind, rows, root_dtype, static)
         arguments.append((types["r"], root_dtype, fill(rows, root_dtype)))
-        results.append(Result(types["r"], root_dtype, want_rstd, x.shape[-1]))
+        results.append(Result(types["r"], root_dtype, want_rstd, per_row=True))
     name = (f"{types['x']} of shape {list(x.shape)}, eps {eps}, offset "
             f"{offset}{', weight' if w is not None else ''}")
     function = norm_function(kind, types, eps, offset)
@@ -129,7 +129,7 @@ def long_row_cases():
             # All squares alike is the worst for a running sum.
             x = dtypes.round_to(np.full((2, length), 0.7), dtype)
             x[1] = values((length,), dtype)
-            yield norm_case("long rows", x, dtype)
+            yield norm_case(f"long rows, {dtype}", x, dtype)
 
 
 def type_cases():
@@ -180,13 +180,13 @@ def magnitude_cases():
             mixed = x.copy()
             mixed[:, 0] = x[::-1, 0]
             w = values((columns,), dtype)
-            yield norm_case("extreme rows", x, dtype, eps=eps)
-            yield norm_case("extreme rows", mixed, dtype, w=w, eps=eps)
+            yield norm_case(f"extreme rows, {dtype}", x, dtype, eps=eps)
+            yield norm_case(f"extreme rows, {dtype}", mixed, dtype, w=w, eps=eps)
     largest = {"f16": 65504, "f32": 3.4e38, "bf16": 3.38e38, "f64": 1.79e308}
     for dtype, value in largest.items():
         x = dtypes.round_to(np.full((2, 70), value), dtype)
         x[1] *= -1
-        yield norm_case("extreme rows", x, dtype, eps=0.0)
+        yield norm_case(f"extreme rows, {dtype}", x, dtype, eps=0.0)
 
 
 def special_cases():
@@ -203,10 +203,11 @@ def special_cases():
             x[5] = 0
             x[6] = -0.0
             x[7] = inf
-            yield norm_case("NaN, Inf, 0", x, dtype, eps=eps)
+            yield norm_case(f"NaN, Inf, 0, {dtype}", x, dtype, eps=eps)
             w = values((columns,), dtype)
             w[0] = nan
-            yield norm_case("NaN, Inf, 0", x, dtype, w=w, eps=eps)
+            yield norm_case(f"NaN, Inf, 0, {dtype}", x, dtype, w=w, eps=eps)
             w = w.copy()
             w[0], w[-1] = -inf, 0
-            yield norm_case("NaN, Inf, 0", x, dtype, w=w, eps=eps, offset=1.0)
+            yield norm_case(f"NaN, Inf, 0, {dtype}", x, dtype, w=w, eps=eps,
+                            offset=1.0)

@@ -57,7 +57,7 @@ def slice_cases():
 }}
 """, [array("tensor", x), array("tensor", w), (out, "f32", fill(y.shape, "f32")),
       (roots, "f32", fill(r.shape, "f32"))],
-               [Result(out, "f32", y), Result(roots, "f32", r, 16)])
+               [Result(out, "f32", y), Result(roots, "f32", r, per_row=True)])
 
     dynamic = "tensor<?x?xf32>"
     for low, rows, step in ((0, 20, 1), (3, 7, 2), (1, 1, 5), (20, 0, 1)):

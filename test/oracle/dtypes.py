@@ -30,6 +30,7 @@ _BF16_FILE = np.dtype("V2")
 def bf16_bits(values):
     """The bits of the nearest bf16, ties to even; a NaN stays one."""
     bits = np.asarray(values, dtype=np.float32, order="C").view(np.uint32)
+    bits = bits.astype(np.int64)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     # A NaN's low bits must not be all that is left of it.
     quiet = (bits >> 16) | 0x40
@@ -38,7 +39,9 @@ def bf16_bits(values):
 
 
 def bf16_values(bits):
-    return (bits.astype(np.uint32) << 16).view(np.float32)
+    # A shift by a plain 16 would widen an array of rank 0.
+    wide = np.left_shift(bits.astype(np.uint32), np.uint32(16))
+    return np.asarray(wide, dtype=np.uint32).view(np.float32)
 
 
 def round_to(values, dtype):

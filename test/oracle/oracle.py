@@ -16,24 +16,23 @@ from dtypes import SMALLEST, round_to
 # Tolerances
 # ------------------------------------------------------------------------------
 
-# Kernels accumulate in f32 (f64 for f64 inputs), in blocks. With unit roundoff
-# u, a sum of n squares in blocks of b is off by at most (b + n/b) u, and by
-# some sqrt(b) u where roundings cancel; the root halves that; the division, the
-# root and three products add under 4 u. For f32, u = 6e-8, and 1e-6 is what
-# users are promised on rows of ordinary length; n/b takes over beyond it. f64,
-# with u = 1.1e-16, has the same number of units. Results in f16 and bf16 are f32
-# results that were rounded once more, by half a unit in the last place: 2^-11
-# and 2^-8.
-_UNITS = {"f64": 1e-6 * 2.0**-29, "f32": 1e-6, "f16": 1e-6, "bf16": 1e-6}
-_LAST_ROUNDING = {"f64": 0.0, "f32": 0.0, "f16": 2.0**-11, "bf16": 2.0**-8}
-_ORDINARY_LENGTH = 4096
-
-
-def tolerance(dtype, length):
-    """The largest accepted `row_error` of a result of that element type, which
-    was computed from rows of that length."""
-    growth = max(1.0, length / _ORDINARY_LENGTH)
-    return _UNITS[dtype] * growth + _LAST_ROUNDING[dtype]
+# The largest accepted error of a row, relative to the row's largest magnitude
+# (see `row_error`), by the element type of the result.
+#
+# Kernels accumulate in f32 (f64 for f64 inputs), and add in blocks of blocks, so
+# that no addend goes through more than some hundred additions however long the
+# row is. With unit roundoff u = 6e-8, a sum of squares is then off by at most
+# 100 u, and by some 10 u where roundings cancel; the root halves that; the
+# division, the root and three products add under 4 u. That is well within the
+# 1e-6 that users are promised for f32. f64, with u = 1.1e-16, has the same
+# number of units. Results in f16 and bf16 are f32 results that were rounded once
+# more, by half a unit in the last place: 2^-11 and 2^-8.
+TOLERANCE = {
+    "f64": 1e-6 * 2.0**-29,
+    "f32": 1e-6,
+    "f16": 1e-6 + 2.0**-11,
+    "bf16": 1e-6 + 2.0**-8,
+}
 
 
 def row_error(got, want, dtype):

@@ -152,7 +152,7 @@ Arguments::bind(FunctionType type, std::vector<Array> inputs, SpaceSpec spec) {
   size_t wanted = llvm::count_if(type.getInputs(),
                                  [](Type input) { return !isSpace(input); });
   if (bound.inputs.size() != wanted)
-    return makeError("expected " + llvm::Twine(wanted) + " inputs, but got " +
+    return makeError("expected " + counted(wanted, "input") + ", but got " +
                      llvm::Twine(bound.inputs.size()));
 
   size_t next = 0;

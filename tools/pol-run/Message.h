@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <string>
 
@@ -50,6 +51,11 @@ inline std::string quoted(llvm::StringRef text, size_t limit = 64) {
 /// A path in quotes. Never cut: half a path helps nobody.
 inline std::string quotedPath(llvm::StringRef path) {
   return quoted(path, llvm::StringRef::npos);
+}
+
+/// "1 input", "2 inputs".
+inline std::string counted(size_t count, llvm::StringRef noun) {
+  return llvm::formatv("{0} {1}{2}", count, noun, count == 1 ? "" : "s");
 }
 
 } // namespace pol_run

@@ -49,9 +49,9 @@ struct Options {
       cl::desc("Function to run (default: the only public one)")};
   cl::list<std::string> inputs{
       "input", cl::value_desc("spec"), cl::cat(category),
-      cl::desc("An argument, in order: a .npy file, or \"16x64xf32=random:7\" "
-               "(also normal:SEED, iota, zeros, ones, const:V), or a scalar "
-               "\"i64=7\"")};
+      cl::desc("An argument, in order: a .npy file, or an array like\n"
+               "\"16x64xf32=random:7\" (also normal:SEED, iota, zeros, ones,\n"
+               "const:VALUE), or a scalar like \"i64=7\"")};
   cl::list<std::string> outputs{
       "output", cl::value_desc("file.npy"), cl::cat(category),
       cl::desc("Where a result goes, in order; a summary is printed for each "
@@ -68,9 +68,10 @@ struct Options {
       "threads", cl::value_desc("N"), cl::cat(category),
       cl::desc("Threads of parallel loops (default: all of the machine)")};
   cl::opt<std::string> report{
-      "memory-report", cl::value_desc("file.json|file.txt"), cl::ValueOptional,
+      "memory-report", cl::value_desc("file"), cl::ValueOptional,
       cl::cat(category),
-      cl::desc("List every buffer: on standard output, or in a file")};
+      cl::desc("List every buffer: on standard output, or in a .json or .txt "
+               "file")};
   cl::opt<std::string> time{
       "time", cl::value_desc("N"), cl::cat(category),
       cl::desc("Run N times more and print the median, in the same memory")};
@@ -331,8 +332,8 @@ static llvm::Error run(const Options &options) {
 
   size_t results = entry->getType().getNumResults();
   if (options.outputs.size() > results)
-    return makeError("expected at most " + llvm::Twine(results) +
-                     " outputs, one for each result of '" + entry->getName() +
+    return makeError("expected at most " + counted(results, "output") +
+                     ", one for each result of '" + entry->getName() +
                      "', but got " + llvm::Twine(options.outputs.size()));
   llvm::Expected<Arguments> arguments =
       Arguments::bind(entry->getType(), std::move(*inputs), *spaces);

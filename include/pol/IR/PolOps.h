@@ -23,9 +23,9 @@ namespace mlir::pol {
 class DescribeOp;
 class YieldOp;
 
-/// The description of a function, or null.
+/// The description of a function, beside it in its module, or null.
 class DescriptionOp;
-DescriptionOp lookupDescription(Operation *from, FlatSymbolRefAttr function);
+DescriptionOp lookupDescription(func::FuncOp function);
 } // namespace mlir::pol
 
 #define GET_OP_CLASSES
@@ -54,6 +54,12 @@ struct Kernel {
   /// The bundle type of the buffers of a role.
   BundleType getBundleType(MLIRContext *context, BufferRole role) const;
   bool hasRole(BufferRole role) const;
+  /// The bundle type of the buffers themselves: what the function's arguments
+  /// are, or what an op's description becomes in a space.
+  BundleType getBufferBundleType(BufferRole role, SpaceTypeInterface space,
+                                 TypeRange inputs) const;
+  /// The type of a function's argument that a buffer is passed as.
+  Type getArgumentType(StringAttr buffer) const;
 };
 
 /// A kernel's name as it reads in messages: `@f` or `"pol.rms_norm"`.

@@ -27,9 +27,10 @@ bool isBufferType(Type type);
 /// Whether `type` is a description, or a bundle of only these.
 bool isDescriptionType(Type type);
 
-/// What a description becomes in a space: descriptions become tensors with the
-/// memory space as encoding, buffers stay, bundles keep their names.
-Type getMaterializedType(Type description, SpaceTypeInterface space);
+/// What a description becomes in a space: tensors with the memory space as
+/// encoding, or memrefs in it. Buffers stay, bundles keep their names.
+Type getMaterializedType(Type description, SpaceTypeInterface space,
+                         bool asMemRefs = false);
 
 /// What describes a buffer: the inverse, as far as types go.
 Type getDescribedType(Type buffer);

@@ -24,12 +24,12 @@ using namespace mlir::pol;
 template <typename VerbOp>
 static VerbOp describe(OpBuilder &builder, ApplyOp apply, const Kernel &kernel,
                        Value space = Value()) {
-  BundleType description =
-      kernel.getBundleType(builder.getContext(), VerbOp::role);
-  Type type = description;
-  if (space)
-    type = getMaterializedType(description,
-                               cast<SpaceTypeInterface>(space.getType()));
+  auto spaceType = cast<SpaceTypeInterface>(
+      (space ? space : apply.getSpace()).getType());
+  Type type = kernel.getBufferBundleType(VerbOp::role, spaceType,
+                                         apply.getInputs().getTypes());
+  if (!space)
+    type = getDescribedType(type);
   auto verb = VerbOp::create(builder, apply.getLoc(), type, apply.getKernel(),
                              apply.getInputs(), space, apply.getPresentAttr(),
                              apply.getOptionsAttr(),
@@ -42,19 +42,30 @@ static VerbOp describe(OpBuilder &builder, ApplyOp apply, const Kernel &kernel,
   return verb;
 }
 
-/// The outputs to allocate, with the caller's own in their places.
-static Value overrideOutputs(OpBuilder &builder, ApplyOp apply,
+/// Allocates the outputs, with the caller's own in their places.
+static Value allocateOutputs(OpBuilder &builder, ApplyOp apply,
                              const Kernel &kernel) {
-  auto outputs = describe<OutputsOp>(builder, apply, kernel);
-  if (apply.getOverrides().empty())
-    return outputs;
-  auto overrides =
-      BundleOp::create(builder, apply.getLoc(),
-                       llvm::to_vector(apply.getOverrideNamesAttr()
-                                           .getAsRange<StringAttr>()),
-                       apply.getOverrides());
-  return MergeOp::create(builder, apply.getLoc(),
-                         ValueRange{outputs, overrides});
+  Location loc = apply.getLoc();
+  auto spaceType = cast<SpaceTypeInterface>(apply.getSpace().getType());
+  BundleType type = kernel.getBufferBundleType(BufferRole::Output, spaceType,
+                                               apply.getInputs().getTypes());
+  Value spec = describe<OutputsOp>(builder, apply, kernel);
+  if (!apply.getOverrides().empty()) {
+    SmallVector<StringAttr> names = llvm::to_vector(
+        apply.getOverrideNamesAttr().getAsRange<StringAttr>());
+    spec = MergeOp::create(
+        builder, loc,
+        ValueRange{spec,
+                   BundleOp::create(builder, loc, names, apply.getOverrides())});
+    SmallVector<Type> types(type.getTypes());
+    for (auto [name, override] : llvm::zip_equal(names, apply.getOverrides()))
+      types[*type.find(name)] = override.getType();
+    type = BundleType::get(builder.getContext(), type.getNames(), types);
+  }
+  return AllocOp::create(
+      builder, loc, type, apply.getSpace(), spec, ValueRange(), StringAttr(),
+      getBareKernelName(apply.getKernel()),
+      BufferRoleAttr::get(apply.getContext(), BufferRole::Output));
 }
 
 static ValueRange call(OpBuilder &builder, ApplyOp apply, Value outputs,
@@ -91,15 +102,8 @@ static LogicalResult expand(ApplyOp apply) {
   OpBuilder builder(apply);
   Location loc = apply.getLoc();
   Value space = apply.getSpace();
-  Value spec = overrideOutputs(builder, apply, *kernel);
-  StringAttr name = getBareKernelName(apply.getKernel());
   // Outputs come first, so that they lie below the frame and survive it.
-  Value outputs = AllocOp::create(
-      builder, loc,
-      getMaterializedType(spec.getType(),
-                          cast<SpaceTypeInterface>(space.getType())),
-      space, spec, ValueRange(), StringAttr(), name,
-      BufferRoleAttr::get(apply.getContext(), BufferRole::Output));
+  Value outputs = allocateOutputs(builder, apply, *kernel);
   Value checkpoints;
   if (wantsCheckpoints(apply, *kernel))
     checkpoints = describe<CheckpointsOp>(builder, apply, *kernel, space);

@@ -52,6 +52,26 @@ static std::string getTypeText(Type type) {
   return text;
 }
 
+/// What needs a buffer that is made at the builder's point.
+static std::string getCause(OpBuilder &builder) {
+  Block *block = builder.getInsertionBlock();
+  if (!block || builder.getInsertionPoint() == block->end())
+    return "";
+  Operation *op = &*builder.getInsertionPoint();
+  auto alloc = dyn_cast<AllocTensorOp>(op);
+  if (!alloc)
+    return (", for '" + op->getName().getStringRef() + "'").str();
+  Operation *user =
+      alloc->use_empty() ? nullptr : *alloc->getUsers().begin();
+  std::string by =
+      user ? ("'" + user->getName().getStringRef() + "'").str() : "nothing";
+  if (!alloc.getCopy())
+    return ", for a new tensor that " + by + " uses";
+  if (user && user->hasTrait<OpTrait::IsTerminator>())
+    return ", for " + by + " passes on a tensor that is in another place";
+  return ", for " + by + " writes to a tensor that is read later";
+}
+
 /// The buffers of upstream come from the thread's heap; pol-release-buffers
 /// sees to it that they are freed.
 static FailureOr<Value> allocateHidden(HiddenBuffers &hidden,
@@ -63,7 +83,8 @@ static FailureOr<Value> allocateHidden(HiddenBuffers &hidden,
     hidden.failed = true;
     return failure();
   }
-  hidden.note(loc, "bufferization adds a buffer of type " + getTypeText(type));
+  hidden.note(loc, "bufferization adds a buffer of type " + getTypeText(type) +
+                       getCause(builder));
   Value heap = ThreadHeapOp::create(
       builder, loc, HeapType::get(builder.getContext(), Attribute()));
   return AllocOp::create(
@@ -71,6 +92,10 @@ static FailureOr<Value> allocateHidden(HiddenBuffers &hidden,
              StringAttr(),
              BufferRoleAttr::get(builder.getContext(), BufferRole::Hidden))
       .getResult();
+}
+
+static Attribute getMemorySpace(Value buffer) {
+  return cast<BaseMemRefType>(buffer.getType()).getMemorySpace();
 }
 
 static bool isHidden(Value buffer) {
@@ -100,9 +125,19 @@ static OneShotBufferizationOptions getOptions(HiddenBuffers &hidden) {
   };
   options.memCpyFn = [&hidden](OpBuilder &builder, Location loc, Value from,
                                Value to) {
-    if (isHidden(to) || isHidden(from))
+    if (!isHidden(to) && !isHidden(from)) {
+      memref::CopyOp::create(builder, loc, from, to);
+      return success(); // The program's own, of tensor.insert_slice say.
+    }
+    if (getMemorySpace(from) != getMemorySpace(to)) {
+      emitError(loc) << "expected one memory space, but got "
+                     << from.getType() << " where a buffer of type "
+                     << to.getType() << " is expected";
+      hidden.failed = true;
+    } else {
       hidden.note(loc, "bufferization adds a copy of type " +
                            getTypeText(from.getType()));
+    }
     memref::CopyOp::create(builder, loc, from, to);
     return success();
   };
@@ -129,15 +164,44 @@ static LogicalResult checkMemorySpaceCasts(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-static LogicalResult checkLeftovers(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
-    auto isTensor = llvm::IsaPred<TensorType>;
-    bool hasTensor = llvm::any_of(op->getResultTypes(), isTensor) ||
-                     llvm::any_of(op->getOperandTypes(), isTensor);
+/// Calls `check` for every type in the module, whatever it is part of.
+static WalkResult walkTypes(ModuleOp module,
+                            function_ref<WalkResult(Operation *, Type)> check) {
+  return module.walk([&](Operation *op) {
+    SmallVector<Type> types(op->getOperandTypes());
+    llvm::append_range(types, op->getResultTypes());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::append_range(types, block.getArgumentTypes());
     if (auto function = dyn_cast<FunctionOpInterface>(op))
-      hasTensor |= llvm::any_of(function.getArgumentTypes(), isTensor) ||
-                   llvm::any_of(function.getResultTypes(), isTensor);
-    if (!hasTensor)
+      types.push_back(function.getFunctionType());
+    for (Type type : types)
+      if (type.walk([&](Type part) { return check(op, part); })
+              .wasInterrupted())
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+}
+
+/// An encoding becomes a memory space: it has to be one.
+static LogicalResult checkEncodings(ModuleOp module) {
+  WalkResult result = walkTypes(module, [](Operation *op, Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto emit = [&]() -> InFlightDiagnostic {
+      InFlightDiagnostic error = op->emitError();
+      error << type << ": ";
+      return error;
+    };
+    return !tensor || succeeded(verifyMemorySpace(emit, tensor.getEncoding()))
+               ? WalkResult::advance()
+               : WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+static LogicalResult checkLeftovers(ModuleOp module) {
+  WalkResult result = walkTypes(module, [](Operation *op, Type type) {
+    if (!isa<TensorType>(type))
       return WalkResult::advance();
     op->emitError("expected '")
         << op->getName() << "' to bufferize, but tensors remain";
@@ -152,7 +216,7 @@ struct Bufferize : pol::impl::BufferizeBase<Bufferize> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(checkMemorySpaceCasts(module)))
+    if (failed(checkEncodings(module)) || failed(checkMemorySpaceCasts(module)))
       return signalPassFailure();
     HiddenBuffers hidden{strict, reportHidden};
     OneShotBufferizationOptions options = getOptions(hidden);

@@ -153,16 +153,29 @@ static void inlineFrame(FrameOp frame) {
 }
 
 static void lowerToScope(FrameOp frame, OpBuilder &builder) {
-  auto scope = memref::AllocaScopeOp::create(builder, frame.getLoc(),
-                                             frame.getResultTypes());
+  // What lives outside does not go through the scope, which could not be
+  // lowered with memrefs for results.
   YieldOp yield = frame.getYield();
+  SmallVector<Value> values, results;
+  for (auto [result, value] :
+       llvm::zip_equal(frame.getResults(), yield.getValues())) {
+    if (!frame.getBody().isAncestor(value.getParentRegion())) {
+      result.replaceAllUsesWith(value);
+      continue;
+    }
+    values.push_back(value);
+    results.push_back(result);
+  }
+  auto scope = memref::AllocaScopeOp::create(builder, frame.getLoc(),
+                                             ValueRange(values).getTypes());
   builder.setInsertionPoint(yield);
-  memref::AllocaScopeReturnOp::create(builder, yield.getLoc(),
-                                      yield.getValues());
+  memref::AllocaScopeReturnOp::create(builder, yield.getLoc(), values);
   yield.erase();
   frame.getBody().eraseArgument(0);
   scope.getBodyRegion().takeBody(frame.getBody());
-  frame.replaceAllUsesWith(scope.getResults());
+  for (auto [result, replacement] :
+       llvm::zip_equal(results, scope.getResults()))
+    result.replaceAllUsesWith(replacement);
   frame.erase();
 }
 

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "pol/Transforms/Passes.h"
@@ -49,33 +50,65 @@ static bool isLoop(Operation *op) {
       op->getDialect());
 }
 
+static bool isParallelLoop(Operation *op) {
+  return op->hasTrait<OpTrait::HasParallelRegion>() ||
+         isa<affine::AffineParallelOp>(op);
+}
+
+/// The region around all loops that are around `op`: that of a function, or of
+/// what a thread runs.
+static Region *getRegionAroundLoops(Operation *op) {
+  Region *region = op->getParentRegion();
+  while (region && isLoop(region->getParentOp()))
+    region = region->getParentRegion();
+  return region;
+}
+
 /// Moves what each worker of a parallel loop has on its stack before the loop,
 /// when that becomes a sequential one: nothing would give it back after a trip.
-static void hoistFromLoops(memref::AllocaOp alloca) {
+static void hoistFromParallelLoops(memref::AllocaOp alloca) {
+  Region *region = getRegionAroundLoops(alloca);
   bool isParallel = false;
-  Operation *parent = alloca->getParentOp();
-  for (; parent && isLoop(parent); parent = parent->getParentOp()) {
-    isParallel |= parent->hasTrait<OpTrait::HasParallelRegion>() ||
-                  isa<affine::AffineParallelOp>(parent);
-  }
+  for (Operation *parent = alloca->getParentOp();
+       region && parent != region->getParentOp();
+       parent = parent->getParentOp())
+    isParallel |= isParallelLoop(parent);
   // One of dynamic size is not pol's: its operands may be made in the loop.
-  if (!isParallel || !parent || alloca->getNumOperands())
+  if (isParallel && !alloca->getNumOperands())
+    alloca->moveBefore(&region->front(), region->front().begin());
+}
+
+/// Moves what OpenMP's threads reduce into to where it is not allocated anew on
+/// every trip of a loop.
+static void hoistReduction(LLVM::AllocaOp alloca) {
+  Region *region = getRegionAroundLoops(alloca);
+  Operation *size = alloca.getArraySize().getDefiningOp();
+  auto isOpenMP = [](Operation *user) {
+    return isa_and_nonnull<omp::OpenMPDialect>(user->getDialect());
+  };
+  if (!region || !size || !size->hasTrait<OpTrait::ConstantLike>() ||
+      llvm::none_of(alloca->getUsers(), isOpenMP))
     return;
-  Region *region = alloca->getParentRegion();
-  while (region->getParentOp() != parent)
-    region = region->getParentRegion();
-  alloca->moveBefore(&region->front(), region->front().begin());
+  OpBuilder builder(&region->front(), region->front().begin());
+  alloca.getArraySizeMutable().assign(builder.clone(*size)->getResult(0));
+  alloca->moveAfter(&region->front().front());
 }
 
 namespace {
 struct LowerAllocaScopes
     : pol::impl::LowerAllocaScopesBase<LowerAllocaScopes> {
   void runOnOperation() override {
-    SmallVector<memref::AllocaOp> allocas;
-    getOperation().walk(
-        [&](memref::AllocaOp alloca) { allocas.push_back(alloca); });
-    for (memref::AllocaOp alloca : allocas)
-      hoistFromLoops(alloca);
+    SmallVector<Operation *> allocas;
+    getOperation().walk([&](Operation *op) {
+      if (isa<memref::AllocaOp, LLVM::AllocaOp>(op))
+        allocas.push_back(op);
+    });
+    for (Operation *op : allocas) {
+      if (auto alloca = dyn_cast<memref::AllocaOp>(op))
+        hoistFromParallelLoops(alloca);
+      else
+        hoistReduction(cast<LLVM::AllocaOp>(op));
+    }
     // Inner scopes first: what is left of an outer one is a list of ops.
     SmallVector<memref::AllocaScopeOp> scopes;
     getOperation().walk(

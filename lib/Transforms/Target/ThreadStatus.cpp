@@ -155,13 +155,9 @@ void StatusThreader::threadFunction(func::FuncOp function) {
   };
   FunctionType type = function.getFunctionType();
   function->setAttr("pol.fallible", builder.getUnitAttr());
+  // Attributes of results move along.
   function.setType(builder.getFunctionType(type.getInputs(),
                                            append(type.getResults())));
-  if (ArrayAttr attrs = function.getResAttrsAttr()) {
-    SmallVector<Attribute> appended(attrs.begin(), attrs.end());
-    appended.push_back(builder.getDictionaryAttr({}));
-    function.setResAttrsAttr(builder.getArrayAttr(appended));
-  }
 
   SmallVector<Operation *> failing;
   SmallVector<func::ReturnOp> returns;
