@@ -5,8 +5,8 @@
     check.py rms_norm X W Y [RSTD]
 
 X, W, Y and RSTD are .npy files: what went in and what came out. The formulas
-are those of test/oracle/oracle.py, plain NumPy in float64; examples/rms_norm.mlir
-has an eps of 1e-5 and an offset of 1. Prints the largest error relative to the
+are those of test/oracle/oracle.py, plain NumPy in float64; what rms_norm.mlir
+has for eps and offset is 1e-5 and 1. Prints the largest error relative to the
 largest value, and exits with 1 if that is more than the element type allows.
 """
 

@@ -310,15 +310,14 @@ bool Provenance::shareSpaces(func::FuncOp function, ValueRange arguments) {
 }
 
 bool Provenance::visitCall(CallOpInterface call) {
-  auto function = dyn_cast_or_null<func::FuncOp>(
-      call.resolveCallableInTable(&symbols));
+  auto function =
+      dyn_cast_or_null<func::FuncOp>(call.resolveCallableInTable(&symbols));
   if (!function || function.isExternal())
     return visitUnknownCall(call);
   OperandRange arguments = call.getArgOperands();
   bool changed = shareSpaces(function, arguments);
   FunctionSummary summary = summaries.lookup(function);
-  for (auto [result, sources] :
-       llvm::zip(call->getResults(), summary.returned))
+  for (auto [result, sources] : llvm::zip(call->getResults(), summary.returned))
     for (auto [kind, number] : sources) {
       if (kind == SourceKind::Argument) {
         changed |= join(result, arguments[number]);
@@ -371,8 +370,8 @@ bool Provenance::visitGeneric(Operation *op) {
     bool isTensor = isa<TensorType>(operand.get().getType());
     if (isTensor && destinationStyle) {
       if (destinationStyle.isDpsInit(&operand))
-        changed |= join(destinationStyle.getTiedOpResult(&operand),
-                        operand.get());
+        changed |=
+            join(destinationStyle.getTiedOpResult(&operand), operand.get());
       continue;
     }
     if (isTensor && bufferizable) {

@@ -42,8 +42,8 @@ LogicalResult UndefOp::verify() {
            << " dynamic dimensions, but got " << getExtents().size();
   if (like.getElementType() != type.getElementType())
     return emitOpError("expected element type ")
-           << like.getElementType()
-           << " where extents are given, but got " << type.getElementType();
+           << like.getElementType() << " where extents are given, but got "
+           << type.getElementType();
   return success();
 }
 
@@ -129,8 +129,9 @@ LogicalResult BundleOp::inferReturnTypes(MLIRContext *context,
     return mlir::emitError(location.value_or(UnknownLoc::get(context)));
   };
   SmallVector<Type> entries(adaptor.getElements().getTypes());
-  types.push_back(BundleType::getChecked(
-      emitError, context, ArrayRef<StringAttr>(names), ArrayRef<Type>(entries)));
+  types.push_back(BundleType::getChecked(emitError, context,
+                                         ArrayRef<StringAttr>(names),
+                                         ArrayRef<Type>(entries)));
   return success(!!types.back());
 }
 
@@ -209,8 +210,8 @@ struct MergeKnownBundles : OpRewritePattern<MergeOp> {
       auto bundle = source.getDefiningOp<BundleOp>();
       if (!bundle)
         return rewriter.notifyMatchFailure(op, "a source is no pol.bundle");
-      for (auto [name, element] : llvm::zip_equal(bundle.getType().getNames(),
-                                                  bundle.getElements()))
+      for (auto [name, element] :
+           llvm::zip_equal(bundle.getType().getNames(), bundle.getElements()))
         elements[*type.find(name)] = element;
     }
     rewriter.replaceOpWithNewOp<BundleOp>(op, type.getNames(), elements);
@@ -258,9 +259,8 @@ DescribeOp DescriptionOp::getDescribe() {
 
 void DescriptionOp::getBuffers(SmallVectorImpl<BufferDescription> &buffers) {
   DescribeOp describe = getDescribe();
-  for (auto [name, role, buffer] :
-       llvm::zip_equal(describe.getNames(), describe.getRoles(),
-                       describe.getBuffers()))
+  for (auto [name, role, buffer] : llvm::zip_equal(
+           describe.getNames(), describe.getRoles(), describe.getBuffers()))
     buffers.push_back({cast<StringAttr>(name),
                        cast<BufferRoleAttr>(role).getValue(),
                        buffer.getType()});
@@ -338,15 +338,12 @@ static LogicalResult verifyAgainstFunction(DescriptionOp op,
   return success();
 }
 
-LogicalResult
-DescriptionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult DescriptionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function =
       symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getFunctionAttr());
   if (!function)
-    return emitOpError("expected ") << getFunctionAttr()
-                                    << " to be a function";
-  if (DescriptionOp first = lookupDescription(function);
-      first != *this) {
+    return emitOpError("expected ") << getFunctionAttr() << " to be a function";
+  if (DescriptionOp first = lookupDescription(function); first != *this) {
     InFlightDiagnostic error = emitOpError("expected one description of ");
     error << getFunctionAttr();
     error.attachNote(first.getLoc()) << "another one is here";
@@ -370,8 +367,8 @@ LogicalResult DescribeOp::verify() {
     if (text.empty())
       return emitOpError("expected every buffer to have a name");
     if (!seen.insert(name).second)
-      return emitOpError("expected unique names, but got '") << text
-                                                             << "' twice";
+      return emitOpError("expected unique names, but got '")
+             << text << "' twice";
     BufferRole role = cast<BufferRoleAttr>(roleAttr).getValue();
     if (role < last || role > BufferRole::Scratch)
       return emitOpError("expected outputs, then checkpoints, then scratch");

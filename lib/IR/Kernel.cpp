@@ -156,8 +156,9 @@ static FailureOr<Kernel> resolveOp(Operation *verb, StringAttr name,
   auto *interface = kernel.op->getInterface<KernelOpInterface>();
   if (!interface)
     return verb->emitOpError("expected ")
-           << name << " to be a kernel, but it does not implement "
-                      "KernelOpInterface";
+           << name
+           << " to be a kernel, but it does not implement "
+              "KernelOpInterface";
   if (!invocation.present.empty() &&
       static_cast<size_t>(llvm::count(invocation.present, true)) !=
           invocation.operands.size())

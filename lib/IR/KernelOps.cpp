@@ -82,7 +82,8 @@ static LogicalResult verifyShape(Operation *op, StringRef name, Value value,
   if (shape.empty())
     error << "()";
   llvm::interleave(
-      shape, [&](int64_t extent) {
+      shape,
+      [&](int64_t extent) {
         if (ShapedType::isDynamic(extent))
           error << "?";
         else
@@ -122,7 +123,8 @@ void RmsNormOp::getEffects(
 LogicalResult RmsNormOp::verify() {
   auto x = cast<ShapedType>(getX().getType());
   if (x.getRank() < 1)
-    return emitOpError("expected x to have a rank of at least 1, but got ") << x;
+    return emitOpError("expected x to have a rank of at least 1, but got ")
+           << x;
   if (failed(verifyForm(cast<DestinationStyleOpInterface>(getOperation()))))
     return failure();
 
@@ -171,16 +173,15 @@ RmsNormOp::inferBuffers(KernelInvocation invocation,
   auto x = isa<RankedTensorType, MemRefType, UndefType>(xValue.getType())
                ? cast<ShapedType>(xValue.getType())
                : ShapedType();
-  if (!x || x.getRank() < 1 ||
-      !isa<FloatType>(x.getElementType()))
+  if (!x || x.getRank() < 1 || !isa<FloatType>(x.getElementType()))
     return mlir::emitError(invocation.loc)
            << "expected x of pol.rms_norm to be an array of floats of rank at "
               "least 1, but got "
            << xValue.getType();
   MLIRContext *context = invocation.loc.getContext();
-  buffers.push_back({StringAttr::get(context, "y"), BufferRole::Output,
-                     UndefType::get(context, x.getShape(),
-                                    x.getElementType())});
+  buffers.push_back(
+      {StringAttr::get(context, "y"), BufferRole::Output,
+       UndefType::get(context, x.getShape(), x.getElementType())});
   buffers.push_back({StringAttr::get(context, "rstd"), BufferRole::Checkpoint,
                      UndefType::get(context, x.getShape().drop_back(),
                                     getAccumulationType(x.getElementType()))});

@@ -66,8 +66,8 @@ static LogicalResult verifyMaterialized(Operation *op, Type description,
       return success(description == type);
     return verifyFreshBuffer(op, type, space);
   }
-  for (auto [from, to] : llvm::zip_equal(bundle.getTypes(),
-                                         cast<BundleType>(type).getTypes()))
+  for (auto [from, to] :
+       llvm::zip_equal(bundle.getTypes(), cast<BundleType>(type).getTypes()))
     if (failed(verifyMaterialized(op, from, to, space)))
       return failure();
   return success();
@@ -79,11 +79,11 @@ static bool materializes(Type description, Type type) {
   auto result = dyn_cast<BundleType>(type);
   if (bundle && result)
     return bundle.getNames() == result.getNames() &&
-           llvm::all_of(
-               llvm::zip_equal(bundle.getTypes(), result.getTypes()),
-               [](auto pair) {
-                 return materializes(std::get<0>(pair), std::get<1>(pair));
-               });
+           llvm::all_of(llvm::zip_equal(bundle.getTypes(), result.getTypes()),
+                        [](auto pair) {
+                          return materializes(std::get<0>(pair),
+                                              std::get<1>(pair));
+                        });
   auto undef = dyn_cast<UndefType>(description);
   if (!undef)
     return description == type;
@@ -167,10 +167,9 @@ struct FoldConstantExtents : OpRewritePattern<AllocOp> {
     ShapedType folded = type.clone(shape);
     if (failed(getStaticBytes(folded)))
       return rewriter.notifyMatchFailure(op, "the size overflows");
-    auto alloc =
-        AllocOp::create(rewriter, op.getLoc(), folded, op.getSpace(), Value(),
-                        kept, op.getNameAttr(), op.getKernelAttr(),
-                        op.getRoleAttr());
+    auto alloc = AllocOp::create(rewriter, op.getLoc(), folded, op.getSpace(),
+                                 Value(), kept, op.getNameAttr(),
+                                 op.getKernelAttr(), op.getRoleAttr());
     if (isa<RankedTensorType>(type))
       rewriter.replaceOpWithNewOp<tensor::CastOp>(op, type, alloc.getResult());
     else
@@ -294,9 +293,8 @@ struct DropOuterResults : OpRewritePattern<FrameOp> {
     }
     if (kept.size() == op.getNumResults())
       return rewriter.notifyMatchFailure(op, "every result is needed");
-    rewriter.modifyOpInPlace(yield, [&] {
-      yield.getValuesMutable().assign(kept);
-    });
+    rewriter.modifyOpInPlace(yield,
+                             [&] { yield.getValuesMutable().assign(kept); });
     rewriter.setInsertionPoint(op);
     auto frame = FrameOp::create(rewriter, op.getLoc(), types, op.getSpace());
     frame->setDiscardableAttrs(op->getDiscardableAttrDictionary());

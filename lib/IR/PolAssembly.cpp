@@ -38,13 +38,12 @@ void mlir::pol::printNamedOperands(OpAsmPrinter &printer, Operation *,
                                    OperandRange values, TypeRange types,
                                    ArrayAttr names) {
   printer << "{";
-  llvm::interleaveComma(llvm::zip(values, types, names), printer,
-                        [&](auto entry) {
-                          auto [value, type, name] = entry;
-                          printer.printKeywordOrString(
-                              cast<StringAttr>(name).getValue());
-                          printer << " = " << value << " : " << type;
-                        });
+  llvm::interleaveComma(
+      llvm::zip(values, types, names), printer, [&](auto entry) {
+        auto [value, type, name] = entry;
+        printer.printKeywordOrString(cast<StringAttr>(name).getValue());
+        printer << " = " << value << " : " << type;
+      });
   printer << "}";
 }
 
@@ -239,9 +238,9 @@ void mlir::pol::printUndefTypes(OpAsmPrinter &printer, Operation *, Value like,
 }
 
 static ParseResult parseParenthesizedTypes(OpAsmParser &parser, Types &types) {
-  return parser.parseCommaSeparatedList(
-      AsmParser::Delimiter::Paren,
-      [&] { return parser.parseType(types.emplace_back()); });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
+    return parser.parseType(types.emplace_back());
+  });
 }
 
 static void printParenthesizedTypes(OpAsmPrinter &printer, TypeRange types) {
@@ -278,10 +277,12 @@ static void printOptionalResults(OpAsmPrinter &printer, TypeRange results) {
     printer << " -> " << results;
 }
 
-ParseResult mlir::pol::parseCallTypes(
-    OpAsmParser &parser, Types &inputs, OptionalOperand outputs,
-    OptionalOperand checkpoints, OptionalOperand scratch, Type &outputsType,
-    Type &checkpointsType, Type &scratchType, Types &results) {
+ParseResult mlir::pol::parseCallTypes(OpAsmParser &parser, Types &inputs,
+                                      OptionalOperand outputs,
+                                      OptionalOperand checkpoints,
+                                      OptionalOperand scratch,
+                                      Type &outputsType, Type &checkpointsType,
+                                      Type &scratchType, Types &results) {
   if (parseParenthesizedTypes(parser, inputs))
     return failure();
   for (auto [operand, type] : {std::pair(&outputs, &outputsType),

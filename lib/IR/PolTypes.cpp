@@ -229,8 +229,7 @@ Type mlir::pol::getMaterializedType(Type description, SpaceTypeInterface space,
     return description;
   if (asMemRefs)
     return MemRefType::get(undef.getShape(), undef.getElementType(),
-                           MemRefLayoutAttrInterface(),
-                           space.getMemorySpace());
+                           MemRefLayoutAttrInterface(), space.getMemorySpace());
   return RankedTensorType::get(undef.getShape(), undef.getElementType(),
                                space.getMemorySpace());
 }

@@ -64,8 +64,8 @@ static LogicalResult verifyBundle(Operation *op, Attribute kernelName,
   if (described.getNames() == got.getNames() && fits(described, got))
     return success();
   return op->emitOpError("expected ")
-         << what << " of " << getKernelName(kernelName) << " to be " << described
-         << ", but got " << got;
+         << what << " of " << getKernelName(kernelName) << " to be "
+         << described << ", but got " << got;
 }
 
 template <typename OpTy> static LogicalResult verifyDescribingUse(OpTy op) {
@@ -84,8 +84,9 @@ template <typename OpTy> static LogicalResult verifyDescribingUse(OpTy op) {
 }
 
 template <typename OpTy>
-static void getDescribingEffects(
-    OpTy op, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+static void
+getDescribingEffects(OpTy op,
+                     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   if (op.getSpace())
     effects.emplace_back(MemoryEffects::Allocate::get(), op->getResult(0));
 }
@@ -146,12 +147,12 @@ static LogicalResult verifyResultTypes(Operation *op, Attribute kernelName,
 }
 
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
-  FailureOr<Kernel> kernel = Kernel::resolve(*this, getKernel(),
-                                             getInvocation());
+  FailureOr<Kernel> kernel =
+      Kernel::resolve(*this, getKernel(), getInvocation());
   if (failed(kernel))
     return failure();
-  for (BufferRole role : {BufferRole::Output, BufferRole::Checkpoint,
-                          BufferRole::Scratch}) {
+  for (BufferRole role :
+       {BufferRole::Output, BufferRole::Checkpoint, BufferRole::Scratch}) {
     Value bundle = getBundle(role);
     BundleType described = kernel->getBundleType(getContext(), role);
     StringRef what = stringifyBufferRole(role);
@@ -159,7 +160,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
       bool optional = role == BufferRole::Checkpoint && kernel->op;
       if (kernel->hasRole(role) && !optional)
         return emitOpError("expected ")
-               << what << " buffers " << described << " for " << getKernelName(getKernel());
+               << what << " buffers " << described << " for "
+               << getKernelName(getKernel());
       continue;
     }
     if (!kernel->hasRole(role))
@@ -175,9 +177,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
   // Tensors passed to a function have the very types of its arguments.
   FunctionType function = kernel->function.getFunctionType();
   DescribeOp describe = kernel->description.getDescribe();
-  for (auto [name, roleAttr, argument] :
-       llvm::zip_equal(describe.getNames(), describe.getRoles(),
-                       describe.getArguments())) {
+  for (auto [name, roleAttr, argument] : llvm::zip_equal(
+           describe.getNames(), describe.getRoles(), describe.getArguments())) {
     BufferRole role = cast<BufferRoleAttr>(roleAttr).getValue();
     auto bundle = cast<BundleType>(getBundle(role).getType());
     StringRef text = cast<StringAttr>(name).getValue();
@@ -216,29 +217,28 @@ LogicalResult ApplyOp::verify() {
 }
 
 LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &) {
-  FailureOr<Kernel> kernel = Kernel::resolve(*this, getKernel(),
-                                             getInvocation());
+  FailureOr<Kernel> kernel =
+      Kernel::resolve(*this, getKernel(), getInvocation());
   if (failed(kernel))
     return failure();
   if (!kernel->hasRole(BufferRole::Output))
     return emitOpError("expected kernel ")
-           << getKernelName(getKernel()) << " to describe outputs, but it describes none";
-  BundleType outputs =
-      kernel->getBundleType(getContext(), BufferRole::Output);
+           << getKernelName(getKernel())
+           << " to describe outputs, but it describes none";
+  BundleType outputs = kernel->getBundleType(getContext(), BufferRole::Output);
   for (auto [index, override] : llvm::enumerate(getOverrides())) {
     auto name = cast<StringAttr>((*getOverrideNames())[index]);
     std::optional<unsigned> entry = outputs.find(name.getValue());
     if (!entry)
       return emitOpError("expected override ")
-             << name << " to be one of the outputs of " << getKernelName(getKernel()) << ", "
-             << outputs;
+             << name << " to be one of the outputs of "
+             << getKernelName(getKernel()) << ", " << outputs;
     if (!describes(outputs.getTypes()[*entry], override.getType()))
       return emitOpError("expected override ")
              << name << " to be what " << outputs.getTypes()[*entry]
              << " describes, but got " << override.getType();
     // A function takes just what its arguments are.
-    if (Type wanted =
-            kernel->function ? kernel->getArgumentType(name) : Type();
+    if (Type wanted = kernel->function ? kernel->getArgumentType(name) : Type();
         wanted && wanted != override.getType())
       return emitOpError("expected override ")
              << name << " to be " << wanted << ", but got "

@@ -45,8 +45,10 @@ void mlir::pol::buildMaterializeStage(OpPassManager &pm,
   bufferize.strict = options.strict;
   bufferize.reportHidden = options.reportHidden;
   pm.addPass(createBufferize(bufferize));
-  // What frames yield from outside is dropped from their results: what is left
-  // is for the verifier to judge.
+  // Copies of a view to itself are found once equal views are one. What frames
+  // yield from outside is dropped from their results: what is left is for the
+  // verifier to judge.
+  pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass());
   endStage(pm, "materialize");
 }
@@ -107,9 +109,9 @@ void mlir::pol::registerPolPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "pol-describe-stage", "Answer descriptions and dissolve bundles",
       buildDescribeStage);
-  PassPipelineRegistration<PipelineOptions>(
-      "pol-materialize-stage", "Turn tensors into memrefs",
-      buildMaterializeStage);
+  PassPipelineRegistration<PipelineOptions>("pol-materialize-stage",
+                                            "Turn tensors into memrefs",
+                                            buildMaterializeStage);
   PassPipelineRegistration<PipelineOptions>(
       "pol-place-stage", "Give frames and allocations their places",
       buildPlaceStage);

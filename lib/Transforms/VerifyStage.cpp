@@ -96,7 +96,8 @@ static constexpr Stage kStages[] = {
     {"place", "no frames or allocations", isUnplaced},
     {"expand", "no kernels", isKernel},
     {"target",
-     "no structured control flow, unchecked carves or retracts, or memory spaces",
+     "no structured control flow, unchecked carves or retracts, or memory "
+     "spaces",
      isUntargeted},
 };
 
@@ -114,16 +115,17 @@ struct VerifyStage : pol::impl::VerifyStageBase<VerifyStage> {
           << stage << "'";
       return signalPassFailure();
     }
-    WalkResult result = getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      for (const Stage *known = kStages; known <= last; ++known)
-        if (known->isLeft(op)) {
-          op->emitError("expected ")
-              << known->removed << " after stage '" << stage << "', but got '"
-              << op->getName() << "'";
-          return WalkResult::interrupt();
-        }
-      return WalkResult::advance();
-    });
+    WalkResult result =
+        getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+          for (const Stage *known = kStages; known <= last; ++known)
+            if (known->isLeft(op)) {
+              op->emitError("expected ")
+                  << known->removed << " after stage '" << stage
+                  << "', but got '" << op->getName() << "'";
+              return WalkResult::interrupt();
+            }
+          return WalkResult::advance();
+        });
     if (result.wasInterrupted())
       return signalPassFailure();
     markAllAnalysesPreserved();

@@ -47,7 +47,6 @@ class Case:
     arguments: triples (MLIR type, element type, value). A value is an array,
       pol-run's text for one ("4xf32=ones"), or SPACE.
     results: a Result each.
-    broken: why it is known to fail, where it is.
     """
 
     group: str
@@ -55,7 +54,6 @@ class Case:
     function: str
     arguments: list
     results: list
-    broken: str = ""
 
 
 @dataclasses.dataclass

@@ -47,15 +47,10 @@ AGAIN = (
 )
 
 
-def make_cases(group, broken):
-    cases = (case for make in GROUPS[group] for case in make())
-    return (case for case in cases if bool(case.broken) == broken)
-
-
 def make_batches(groups):
     """Batches, each with whether to repeat it: the first two of a group."""
     for group in groups:
-        cases = make_cases(group, broken=False)
+        cases = (case for make in GROUPS[group] for case in make())
         for number in itertools.count():
             batch = list(itertools.islice(cases, CASES_PER_BATCH))
             if not batch:
@@ -80,21 +75,6 @@ def run_batch(batch, repeat, tool, folder):
     batch.compare(folder, tallies)
     batch.clean(folder)
     return tallies, len(repeated), differing
-
-
-def try_broken(groups, tool, folder):
-    """Runs what is known to fail; says where it no longer does."""
-    for group in groups:
-        for number, case in enumerate(make_cases(group, broken=True)):
-            batch, tallies = Batch(f"{group}-broken-{number}", [case]), {}
-            try:
-                batch.run(tool, folder, *OPTIMIZED)
-                batch.compare(folder, tallies)
-                fails = any(tally.failures for tally in tallies.values())
-            except RuntimeError:
-                fails = True
-            text = case.broken if fails else "works now, remove the mark"
-            print(f"known failure: {case.group}: {case.name}: {text}")
 
 
 def parse_arguments():
@@ -122,7 +102,6 @@ def main():
             merge(tallies, more)
             repeated += runs
             differing += others
-        try_broken(options.groups, options.pol_run, pathlib.Path(folder))
     good = report(tallies)
     print(f"{repeated} repeated runs, {len(differing)} with other bytes")
     for text in differing:

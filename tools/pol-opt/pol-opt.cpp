@@ -18,7 +18,8 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::pol::registerAll(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "The pol optimizer: mlir-opt with pol's dialect, passes and "
-                  "pipelines\n",
+      argc, argv,
+      "The pol optimizer: mlir-opt with pol's dialect, passes and "
+      "pipelines\n",
       registry));
 }

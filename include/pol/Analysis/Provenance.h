@@ -12,12 +12,12 @@
 #ifndef POL_ANALYSIS_PROVENANCE_H
 #define POL_ANALYSIS_PROVENANCE_H
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "pol/IR/PolOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::pol {
 

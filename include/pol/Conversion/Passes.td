@@ -20,7 +20,8 @@ def ConvertPolToLinalg : Pass<"convert-pol-to-linalg", "::mlir::ModuleOp"> {
   let description = [{
     Expands kernel ops on memrefs into loops over rows, blocked sums and
     `linalg.generic`. It is the readable reference, for any target, that every
-    tuned expansion is compared with. Rows are an `scf.parallel`.
+    tuned expansion is compared with. Rows are an `scf.parallel`. A
+    `memref.copy` between strided memrefs becomes a `linalg.generic` as well.
 
     ```mlir
     pol.rms_norm ins(%x, %w : memref<?x64xf32>, memref<64xf32>)

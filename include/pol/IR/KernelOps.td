@@ -68,6 +68,10 @@ def Pol_RmsNormOp : Pol_KernelOp<"rms_norm", [
   }];
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable();
+    /// Whether an input and a destination may be the same buffer.
+    bool mayWorkInPlace(OpOperand &input, OpOperand &destination) {
+      return &input == &getXMutable() && &destination == &getYMutable();
+    }
   }];
 }
 

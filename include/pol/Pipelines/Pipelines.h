@@ -24,7 +24,8 @@ namespace mlir::pol {
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<bool> strict{
       *this, "strict",
-      llvm::cl::desc("A buffer or copy that no pol.alloc asked for is an error"),
+      llvm::cl::desc(
+          "A buffer or copy that no pol.alloc asked for is an error"),
       llvm::cl::init(false)};
   Option<bool> reportHidden{
       *this, "report-hidden",

@@ -59,8 +59,7 @@ static Value getConstant(OpBuilder &builder, Location loc, ModuleOp module,
                          StringRef prefix, uint64_t hash, MatchFn matches,
                          BuildFn build) {
   for (unsigned i = 0;; ++i) {
-    std::string name =
-        (prefix + llvm::utohexstr(hash) + "_" + Twine(i)).str();
+    std::string name = (prefix + llvm::utohexstr(hash) + "_" + Twine(i)).str();
     auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
     if (!global) {
       OpBuilder::InsertionGuard guard(builder);
@@ -212,8 +211,8 @@ struct ConvertCarve : ConvertOpToLLVMPattern<CarveOp> {
          storeExtents(rewriter, op, sizes)});
     if (failed(pointer))
       return failure();
-    Value null = LLVM::ZeroOp::create(rewriter, loc,
-                                      getPointerType(op.getContext()));
+    Value null =
+        LLVM::ZeroOp::create(rewriter, loc, getPointerType(op.getContext()));
     Value ok = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::ne,
                                     *pointer, null);
     Value buffer = createMemRefDescriptor(loc, type, *pointer, *pointer, sizes,
@@ -254,8 +253,8 @@ struct ConvertRetract : ConvertOpToLLVMPattern<RetractOp> {
                     {adaptor.getSpace(), offset, epoch});
     if (failed(status))
       return failure();
-    Value zero = LLVM::ConstantOp::create(rewriter, loc,
-                                          rewriter.getI32IntegerAttr(0));
+    Value zero =
+        LLVM::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(0));
     rewriter.replaceOpWithNewOp<LLVM::ICmpOp>(op, LLVM::ICmpPredicate::ne,
                                               *status, zero);
     return success();
@@ -267,8 +266,8 @@ struct ConvertReset : ConvertOpToLLVMPattern<ResetOp> {
   LogicalResult
   matchAndRewrite(ResetOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (failed(callRuntime(rewriter, op.getLoc(), op, "pol_space_reset",
-                           Type(), adaptor.getSpace())))
+    if (failed(callRuntime(rewriter, op.getLoc(), op, "pol_space_reset", Type(),
+                           adaptor.getSpace())))
       return failure();
     rewriter.eraseOp(op);
     return success();
@@ -338,8 +337,7 @@ struct PolToLLVMInterface : ConvertToLLVMPatternInterface {
 };
 } // namespace
 
-void mlir::pol::populatePolToLLVMTypeConversions(
-    LLVMTypeConverter &converter) {
+void mlir::pol::populatePolToLLVMTypeConversions(LLVMTypeConverter &converter) {
   converter.addConversion([](Type type) -> std::optional<Type> {
     if (isa<SpaceTypeInterface>(type))
       return getPointerType(type.getContext());

@@ -11,6 +11,7 @@
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,6 +43,33 @@ static LogicalResult verifyOperands(DestinationStyleOpInterface kernel) {
 }
 
 namespace {
+/// Copies that are no single block of memory become loops, too: LLVM's lowering
+/// calls a function for them that no library of pol's has.
+struct ExpandStridedCopy : OpRewritePattern<memref::CopyOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static bool isContiguous(Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return memref && memref.getLayout().isIdentity();
+  }
+  static bool isLegal(memref::CopyOp op) {
+    return !isa<MemRefType>(op.getSource().getType()) ||
+           !isa<MemRefType>(op.getTarget().getType()) ||
+           (isContiguous(op.getSource().getType()) &&
+            isContiguous(op.getTarget().getType()));
+  }
+
+  LogicalResult matchAndRewrite(memref::CopyOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isLegal(op))
+      return rewriter.notifyMatchFailure(op, "copies one block");
+    linalg::makeMemRefCopyOp(rewriter, op.getLoc(), op.getSource(),
+                             op.getTarget());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct ConvertPolToLinalg
     : pol::impl::ConvertPolToLinalgBase<ConvertPolToLinalg> {
   using ConvertPolToLinalgBase::ConvertPolToLinalgBase;
@@ -52,9 +80,11 @@ struct ConvertPolToLinalg
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     populateRmsNormToLinalgPatterns(patterns, sumBlock);
+    patterns.add<ExpandStridedCopy>(context);
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     target.addIllegalOp<RmsNormOp>();
+    target.addDynamicallyLegalOp<memref::CopyOp>(ExpandStridedCopy::isLegal);
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
       signalPassFailure();

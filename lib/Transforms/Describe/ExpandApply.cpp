@@ -24,16 +24,16 @@ using namespace mlir::pol;
 template <typename VerbOp>
 static VerbOp describe(OpBuilder &builder, ApplyOp apply, const Kernel &kernel,
                        Value space = Value()) {
-  auto spaceType = cast<SpaceTypeInterface>(
-      (space ? space : apply.getSpace()).getType());
+  auto spaceType =
+      cast<SpaceTypeInterface>((space ? space : apply.getSpace()).getType());
   Type type = kernel.getBufferBundleType(VerbOp::role, spaceType,
                                          apply.getInputs().getTypes());
   if (!space)
     type = getDescribedType(type);
-  auto verb = VerbOp::create(builder, apply.getLoc(), type, apply.getKernel(),
-                             apply.getInputs(), space, apply.getPresentAttr(),
-                             apply.getOptionsAttr(),
-                             apply.getKernelRegions().size());
+  auto verb =
+      VerbOp::create(builder, apply.getLoc(), type, apply.getKernel(),
+                     apply.getInputs(), space, apply.getPresentAttr(),
+                     apply.getOptionsAttr(), apply.getKernelRegions().size());
   for (auto [from, to] :
        llvm::zip_equal(apply.getKernelRegions(), verb.getKernelRegions())) {
     IRMapping mapping;
@@ -51,12 +51,12 @@ static Value allocateOutputs(OpBuilder &builder, ApplyOp apply,
                                                apply.getInputs().getTypes());
   Value spec = describe<OutputsOp>(builder, apply, kernel);
   if (!apply.getOverrides().empty()) {
-    SmallVector<StringAttr> names = llvm::to_vector(
-        apply.getOverrideNamesAttr().getAsRange<StringAttr>());
+    SmallVector<StringAttr> names =
+        llvm::to_vector(apply.getOverrideNamesAttr().getAsRange<StringAttr>());
     spec = MergeOp::create(
         builder, loc,
-        ValueRange{spec,
-                   BundleOp::create(builder, loc, names, apply.getOverrides())});
+        ValueRange{
+            spec, BundleOp::create(builder, loc, names, apply.getOverrides())});
     SmallVector<Type> types(type.getTypes());
     for (auto [name, override] : llvm::zip_equal(names, apply.getOverrides()))
       types[*type.find(name)] = override.getType();

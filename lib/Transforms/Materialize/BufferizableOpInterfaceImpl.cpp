@@ -56,10 +56,10 @@ struct AllocModel
       return success();
     if (alloc.getSpec())
       return op->emitOpError("expected pol-flatten-bundles to run first");
-    auto buffer = AllocOp::create(
-        rewriter, op->getLoc(), getBufferTypeOf(type), alloc.getSpace(),
-        Value(), alloc.getExtents(), alloc.getNameAttr(), alloc.getKernelAttr(),
-        alloc.getRoleAttr());
+    auto buffer = AllocOp::create(rewriter, op->getLoc(), getBufferTypeOf(type),
+                                  alloc.getSpace(), Value(), alloc.getExtents(),
+                                  alloc.getNameAttr(), alloc.getKernelAttr(),
+                                  alloc.getRoleAttr());
     replaceOpWithBufferizedValues(rewriter, op, buffer.getResult());
     return success();
   }
@@ -151,6 +151,15 @@ struct KernelModel
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
     return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+
+  /// A kernel that reads an element of an input before it writes the same one
+  /// of a destination may have them in one buffer.
+  bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write,
+                        const AnalysisState &state) const {
+    return read->getOwner() == op && write->getOwner() == op &&
+           cast<KernelOp>(op).mayWorkInPlace(*read, *write) &&
+           state.areEquivalentBufferizedValues(read->get(), write->get());
   }
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,

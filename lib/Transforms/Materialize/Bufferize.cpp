@@ -59,17 +59,18 @@ static std::string getCause(OpBuilder &builder) {
     return "";
   Operation *op = &*builder.getInsertionPoint();
   auto alloc = dyn_cast<AllocTensorOp>(op);
-  if (!alloc)
-    return (", for '" + op->getName().getStringRef() + "'").str();
-  Operation *user =
-      alloc->use_empty() ? nullptr : *alloc->getUsers().begin();
-  std::string by =
-      user ? ("'" + user->getName().getStringRef() + "'").str() : "nothing";
-  if (!alloc.getCopy())
-    return ", for a new tensor that " + by + " uses";
-  if (user && user->hasTrait<OpTrait::IsTerminator>())
-    return ", for " + by + " passes on a tensor that is in another place";
-  return ", for " + by + " writes to a tensor that is read later";
+  bool isUsed = alloc && !alloc->use_empty();
+  Operation *user = isUsed ? *alloc->getUsers().begin() : op;
+  // Of users that are bufferized already.
+  while (isUsed && isa<ToBufferOp>(user) && !user->use_empty())
+    user = *user->getUsers().begin();
+  std::string by = (", because '" + user->getName().getStringRef() + "'").str();
+  if (!isUsed || user->hasTrait<OpTrait::IsTerminator>())
+    return by + " takes a tensor that is in another place";
+  // What upstream adds is where its user is.
+  if (alloc.getCopy() || alloc.getLoc() == user->getLoc())
+    return by + " writes to a tensor that is read later";
+  return by + " uses a tensor that no pol.alloc made";
 }
 
 /// The buffers of upstream come from the thread's heap; pol-release-buffers
@@ -130,9 +131,9 @@ static OneShotBufferizationOptions getOptions(HiddenBuffers &hidden) {
       return success(); // The program's own, of tensor.insert_slice say.
     }
     if (getMemorySpace(from) != getMemorySpace(to)) {
-      emitError(loc) << "expected one memory space, but got "
-                     << from.getType() << " where a buffer of type "
-                     << to.getType() << " is expected";
+      emitError(loc) << "expected one memory space, but got " << from.getType()
+                     << " where a buffer of type " << to.getType()
+                     << " is expected";
       hidden.failed = true;
     } else {
       hidden.note(loc, "bufferization adds a copy of type " +

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "pol/Analysis/Fallible.h"
 #include "pol/Analysis/Provenance.h"
 #include "pol/IR/PolOps.h"
 #include "pol/Transforms/Passes.h"
@@ -73,9 +74,9 @@ static LogicalResult placeBefore(AllocOp alloc, FrameOp frame,
        parent != frame && reason.empty(); parent = parent->getParentOp())
     if (!isa<FrameOp>(parent) && !isStatic)
       reason = "its size may only hold on this branch";
-  if (reason.empty() &&
-      !llvm::all_of(alloc->getOperands(),
-                    [&](Value value) { return hoistBefore(value, frame); }))
+  if (reason.empty() && !llvm::all_of(alloc->getOperands(), [&](Value value) {
+        return hoistBefore(value, frame);
+      }))
     reason = "its size is computed inside the frame";
   if (reason.empty()) {
     alloc->moveBefore(frame);
@@ -109,16 +110,16 @@ static void moveToStack(AllocOp alloc, OpBuilder &builder) {
       builder, alloc.getLoc(), type,
       builder.getI64IntegerAttr(StackBudget::alignment));
   // For the memory report.
-  buffer->setAttr("pol.buffer", builder.getDictionaryAttr({
-                      builder.getNamedAttr(
-                          "kernel", alloc.getKernelAttr()
-                                        ? alloc.getKernelAttr()
-                                        : builder.getStringAttr("")),
-                      builder.getNamedAttr("name",
-                                           alloc.getNameAttr()
-                                               ? alloc.getNameAttr()
-                                               : builder.getStringAttr("")),
-                  }));
+  buffer->setAttr(
+      "pol.buffer",
+      builder.getDictionaryAttr({
+          builder.getNamedAttr("kernel", alloc.getKernelAttr()
+                                             ? alloc.getKernelAttr()
+                                             : builder.getStringAttr("")),
+          builder.getNamedAttr("name", alloc.getNameAttr()
+                                           ? alloc.getNameAttr()
+                                           : builder.getStringAttr("")),
+      }));
   alloc.replaceAllUsesWith(buffer.getResult());
   alloc.erase();
 }
@@ -249,13 +250,30 @@ static LogicalResult lowerAlloc(AllocOp alloc) {
     moveToStack(alloc, builder);
     return success();
   }
-  auto carve = CarveOp::create(builder, alloc.getLoc(), type,
-                               builder.getI1Type(), alloc.getSpace(),
-                               alloc.getExtents(), alloc.getNameAttr(),
-                               alloc.getKernelAttr(), alloc.getRoleAttr());
+  auto carve =
+      CarveOp::create(builder, alloc.getLoc(), type, builder.getI1Type(),
+                      alloc.getSpace(), alloc.getExtents(), alloc.getNameAttr(),
+                      alloc.getKernelAttr(), alloc.getRoleAttr());
   alloc.replaceAllUsesWith(carve.getBuffer());
   alloc.erase();
   return success();
+}
+
+/// A worker cannot fail on its own: nothing looks at its status.
+static LogicalResult checkCallsInParallel(ModuleOp module) {
+  FallibleFunctions fallible(module);
+  WalkResult result = module.walk([&](func::CallOp call) {
+    Operation *parallel = getEnclosingParallel(call);
+    if (!parallel || !fallible.mayFail(call))
+      return WalkResult::advance();
+    InFlightDiagnostic error = call.emitOpError();
+    error << "expected a callee that cannot run out of space in a parallel "
+             "region, but got "
+          << call.getCalleeAttr();
+    error.attachNote(parallel->getLoc()) << "the parallel region is here";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 namespace {
@@ -280,6 +298,8 @@ struct LowerFrames : pol::impl::LowerFramesBase<LowerFrames> {
     for (AllocOp alloc : allocs)
       if (failed(lowerAlloc(alloc)))
         return signalPassFailure();
+    if (failed(checkCallsInParallel(module)))
+      return signalPassFailure();
   }
 
   LogicalResult placeOuterAllocs(const StackBudget &budget,

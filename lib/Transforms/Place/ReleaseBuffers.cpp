@@ -27,8 +27,8 @@ static void scopeThreadHeap(func::FuncOp function) {
   Location loc = function.getLoc();
   Value heap = ThreadHeapOp::create(
       builder, loc, HeapType::get(builder.getContext(), Attribute()));
-  Value mark = MarkOp::create(builder, loc,
-                              MarkType::get(builder.getContext()), heap);
+  Value mark =
+      MarkOp::create(builder, loc, MarkType::get(builder.getContext()), heap);
   function.walk([&](func::ReturnOp ret) {
     builder.setInsertionPoint(ret);
     RetractOp::create(builder, loc, builder.getI1Type(), heap, mark);

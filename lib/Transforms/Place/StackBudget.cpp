@@ -39,8 +39,8 @@ getStaticFrameBytes(FrameOp frame, const Provenance &provenance) {
     FailureOr<std::optional<int64_t>> bytes = getStaticBytes(type);
     if (failed(bytes) || !*bytes || **bytes > INT32_MAX)
       return std::nullopt;
-    total = llvm::SaturatingAdd(
-        total, llvm::alignTo(**bytes, StackBudget::alignment));
+    total = llvm::SaturatingAdd(total,
+                                llvm::alignTo(**bytes, StackBudget::alignment));
   }
   return total;
 }
@@ -55,8 +55,7 @@ SmallVector<func::FuncOp> StackBudget::getCallees(func::FuncOp function) {
       callees.append(indirect.begin(), indirect.end());
       return;
     }
-    auto callee =
-        symbols.lookupNearestSymbolFrom<func::FuncOp>(call, symbol);
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(call, symbol);
     if (callee && !callee.isExternal())
       callees.push_back(callee);
   });
@@ -99,7 +98,8 @@ void StackBudget::visit(func::FuncOp function) {
   if (!barred.contains(function))
     function.walk([&](FrameOp frame) {
       std::optional<uint64_t> own = getStaticFrameBytes(frame, provenance);
-      if (!own || llvm::SaturatingAdd(used, *own) > static_cast<uint64_t>(maxBytes))
+      if (!own ||
+          llvm::SaturatingAdd(used, *own) > static_cast<uint64_t>(maxBytes))
         return;
       used += *own;
       frames.insert(frame);

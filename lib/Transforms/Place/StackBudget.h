@@ -11,8 +11,8 @@
 #ifndef POL_LIB_TRANSFORMS_PLACE_STACKBUDGET_H
 #define POL_LIB_TRANSFORMS_PLACE_STACKBUDGET_H
 
-#include "llvm/ADT/DenseSet.h"
 #include "pol/Analysis/Provenance.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::pol {
 

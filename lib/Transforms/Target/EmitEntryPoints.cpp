@@ -72,8 +72,8 @@ LogicalResult EntryPoint::convertSignature(SmallVectorImpl<Type> &inputs) {
   inputs.append(1 + results.size(), pointer);
   for (Type type : function.getArgumentTypes())
     inputs.push_back(isDescriptor(type) ? pointer : type);
-  for (Type type : llvm::concat<Type>(results, SmallVector<Type>(
-                                                   function.getArgumentTypes())))
+  for (Type type : llvm::concat<Type>(
+           results, SmallVector<Type>(function.getArgumentTypes())))
     if (!converter.convertType(type))
       return function.emitError("expected types that C can pass, but got ")
              << type;
@@ -83,8 +83,8 @@ LogicalResult EntryPoint::convertSignature(SmallVectorImpl<Type> &inputs) {
 Value EntryPoint::loadArgument(Type type, Value argument) {
   if (!isDescriptor(type))
     return argument;
-  Value descriptor = LLVM::LoadOp::create(
-      builder, loc, converter.convertType(type), argument);
+  Value descriptor =
+      LLVM::LoadOp::create(builder, loc, converter.convertType(type), argument);
   return UnrealizedConversionCastOp::create(builder, loc, type, descriptor)
       .getResult(0);
 }
@@ -171,8 +171,8 @@ struct EmitEntryPoints : pol::impl::EmitEntryPointsBase<EmitEntryPoints> {
         functions.push_back(function);
     bool anyFallible = false;
     for (func::FuncOp function : functions) {
-      if (Operation *taken = module.lookupSymbol(
-              (kPrefix + function.getSymName()).str())) {
+      if (Operation *taken =
+              module.lookupSymbol((kPrefix + function.getSymName()).str())) {
         taken->emitOpError("expected the name of the entry point of @")
             << function.getSymName() << " to be free";
         return signalPassFailure();

@@ -25,9 +25,8 @@ namespace mlir::pol {
 using namespace mlir;
 
 static void lowerScope(memref::AllocaScopeOp scope) {
-  WalkResult found = scope.walk([](memref::AllocaOp) {
-    return WalkResult::interrupt();
-  });
+  WalkResult found =
+      scope.walk([](memref::AllocaOp) { return WalkResult::interrupt(); });
   OpBuilder builder(scope);
   Location loc = scope.getLoc();
   if (found.wasInterrupted()) {
@@ -95,8 +94,7 @@ static void hoistReduction(LLVM::AllocaOp alloca) {
 }
 
 namespace {
-struct LowerAllocaScopes
-    : pol::impl::LowerAllocaScopesBase<LowerAllocaScopes> {
+struct LowerAllocaScopes : pol::impl::LowerAllocaScopesBase<LowerAllocaScopes> {
   void runOnOperation() override {
     SmallVector<Operation *> allocas;
     getOperation().walk([&](Operation *op) {

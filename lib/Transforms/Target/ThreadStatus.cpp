@@ -12,6 +12,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "pol/Analysis/Fallible.h"
 #include "pol/IR/PolOps.h"
 #include "pol/Transforms/Passes.h"
 
@@ -23,74 +24,30 @@ namespace mlir::pol {
 using namespace mlir;
 using namespace mlir::pol;
 
-/// The status of an op that can fail, null for all others.
-static Value getStatus(Operation *op) {
-  if (auto carve = dyn_cast<CarveOp>(op))
-    return carve.getOk();
-  if (auto retract = dyn_cast<RetractOp>(op))
-    return retract.getOk();
-  return Value();
-}
-
-/// Whether a status still has to be branched on. One that the program looks at
-/// itself is its own business.
-static bool isUnchecked(Operation *op) {
-  Value status = getStatus(op);
-  return status && status.use_empty();
-}
-
 namespace {
 class StatusThreader {
 public:
-  explicit StatusThreader(ModuleOp module) : module(module) {}
+  explicit StatusThreader(ModuleOp module) : module(module), fallible(module) {}
   LogicalResult run();
 
 private:
-  void findFallible();
   LogicalResult check();
   WalkResult checkUses(Operation *op);
-  bool isFallibleCall(Operation *op);
   void threadFunction(func::FuncOp function);
   Block *getFailureBlock(func::FuncOp function);
   void branchOn(Operation *op, Value status, Block *failure);
 
   ModuleOp module;
   SymbolTableCollection symbols;
-  DenseSet<Operation *> fallible;
+  FallibleFunctions fallible;
 };
 } // namespace
-
-bool StatusThreader::isFallibleCall(Operation *op) {
-  auto call = dyn_cast<func::CallOp>(op);
-  if (!call)
-    return false;
-  return fallible.contains(symbols.lookupNearestSymbolFrom<func::FuncOp>(
-      call, call.getCalleeAttr()));
-}
-
-void StatusThreader::findFallible() {
-  bool again = true;
-  while (again) {
-    again = false;
-    module.walk([&](func::FuncOp function) {
-      if (fallible.contains(function))
-        return;
-      WalkResult result = function.walk([&](Operation *op) {
-        return isUnchecked(op) || isFallibleCall(op) ? WalkResult::interrupt()
-                                                     : WalkResult::advance();
-      });
-      if (result.wasInterrupted())
-        again |= fallible.insert(function).second;
-    });
-  }
-}
 
 /// Failing means to return, which takes a block of the function, and a caller
 /// that looks.
 LogicalResult StatusThreader::check() {
   WalkResult result = module.walk([&](Operation *op) {
-    if ((isUnchecked(op) || isFallibleCall(op)) &&
-        !isa<func::FuncOp>(op->getParentOp())) {
+    if (fallible.mayFail(op) && !isa<func::FuncOp>(op->getParentOp())) {
       op->emitOpError("expected what can fail to be in the body of a function, "
                       "but got '")
           << op->getParentOp()->getName() << "' around it";
@@ -108,9 +65,9 @@ WalkResult StatusThreader::checkUses(Operation *op) {
   Operation *from = op->getParentOp();
   func::FuncOp used;
   op->getAttrDictionary().walk<WalkOrder::PreOrder>([&](SymbolRefAttr symbol) {
-    auto function = from ? symbols.lookupNearestSymbolFrom<func::FuncOp>(
-                               from, symbol)
-                         : func::FuncOp();
+    auto function =
+        from ? symbols.lookupNearestSymbolFrom<func::FuncOp>(from, symbol)
+             : func::FuncOp();
     if (!used && function && fallible.contains(function))
       used = function;
     return WalkResult::skip();
@@ -125,13 +82,12 @@ WalkResult StatusThreader::checkUses(Operation *op) {
 Block *StatusThreader::getFailureBlock(func::FuncOp function) {
   OpBuilder builder(function.getContext());
   Location loc = function.getLoc();
-  Block *block = builder.createBlock(&function.getBody(),
-                                     function.getBody().end());
+  Block *block =
+      builder.createBlock(&function.getBody(), function.getBody().end());
   SmallVector<Value> results;
   for (Type type : function.getResultTypes().drop_back())
-    results.push_back(ub::PoisonOp::create(builder, loc, type,
-                                           ub::PoisonAttr::get(
-                                               builder.getContext())));
+    results.push_back(ub::PoisonOp::create(
+        builder, loc, type, ub::PoisonAttr::get(builder.getContext())));
   results.push_back(
       arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0));
   func::ReturnOp::create(builder, loc, results);
@@ -156,13 +112,13 @@ void StatusThreader::threadFunction(func::FuncOp function) {
   FunctionType type = function.getFunctionType();
   function->setAttr("pol.fallible", builder.getUnitAttr());
   // Attributes of results move along.
-  function.setType(builder.getFunctionType(type.getInputs(),
-                                           append(type.getResults())));
+  function.setType(
+      builder.getFunctionType(type.getInputs(), append(type.getResults())));
 
   SmallVector<Operation *> failing;
   SmallVector<func::ReturnOp> returns;
   function.walk([&](Operation *op) {
-    if (isUnchecked(op) || isFallibleCall(op))
+    if (fallible.mayFail(op))
       failing.push_back(op);
     else if (auto ret = dyn_cast<func::ReturnOp>(op))
       returns.push_back(ret);
@@ -178,10 +134,9 @@ void StatusThreader::threadFunction(func::FuncOp function) {
     Value status = getStatus(op);
     if (auto call = dyn_cast<func::CallOp>(op)) {
       builder.setInsertionPoint(call);
-      auto checked = func::CallOp::create(builder, call.getLoc(),
-                                          call.getCalleeAttr(),
-                                          append(call.getResultTypes()),
-                                          call.getOperands());
+      auto checked = func::CallOp::create(
+          builder, call.getLoc(), call.getCalleeAttr(),
+          append(call.getResultTypes()), call.getOperands());
       checked->setDiscardableAttrs(call->getDiscardableAttrDictionary());
       call.replaceAllUsesWith(checked.getResults().drop_back());
       call.erase();
@@ -193,7 +148,6 @@ void StatusThreader::threadFunction(func::FuncOp function) {
 }
 
 LogicalResult StatusThreader::run() {
-  findFallible();
   if (failed(check()))
     return failure();
   module.walk([&](func::FuncOp function) {

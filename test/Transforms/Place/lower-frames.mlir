@@ -277,3 +277,22 @@ func.func @tensors(%a: !pol.arena) {
   %t = pol.alloc %a : !pol.arena -> tensor<4xf32>
   return
 }
+
+// -----
+
+// A worker has nobody to tell that a callee failed.
+func.func private @carves(%n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %h = pol.thread_heap : !pol.heap
+  %t = pol.alloc %h[%n] : !pol.heap -> memref<?xf32>
+  %v = memref.load %t[%c0] : memref<?xf32>
+  return %v : f32
+}
+func.func @fallible_callee(%n: index) {
+  // expected-note@+1 {{the parallel region is here}}
+  scf.forall (%i) in (%n) {
+    // expected-error@+1 {{'func.call' op expected a callee that cannot run out of space in a parallel region, but got @carves}}
+    %v = func.call @carves(%n) : (index) -> f32
+  }
+  return
+}
