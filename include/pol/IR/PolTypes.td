@@ -20,7 +20,7 @@ class Pol_Type<string name, string typeMnemonic, list<Trait> traits = []>
 }
 
 def Pol_UndefType : Pol_Type<"Undef", "undef", [ShapedTypeInterface]> {
-  let summary = "an array described, not allocated";
+  let summary = "description of an array";
   let description = [{
     Element type and shape of an array, holding no memory. Dynamic extents are
     carried by the value. The element type is an integer, index, float or
@@ -46,7 +46,7 @@ def Pol_UndefType : Pol_Type<"Undef", "undef", [ShapedTypeInterface]> {
 }
 
 def Pol_BundleType : Pol_Type<"Bundle", "bundle"> {
-  let summary = "named values, possibly nested";
+  let summary = "bundle of named values";
   let description = [{
     An ordered list of uniquely named entries. An entry is a description
     (`!pol.undef`), a tensor or memref, or another bundle. Bundles may be empty,
@@ -92,7 +92,7 @@ class Pol_SpaceType<string name, string typeMnemonic, string isFrame,
 }
 
 def Pol_HeapType : Pol_SpaceType<"Heap", "heap", "false", "true"> {
-  let summary = "a space of single allocations";
+  let summary = "heap, a space of single allocations";
   let description = [{
     Every allocation is one of its own. Those that do not leave their block are
     freed in it, after their last use; the others belong to the heap's owner,
@@ -105,7 +105,7 @@ def Pol_HeapType : Pol_SpaceType<"Heap", "heap", "false", "true"> {
 }
 
 def Pol_ArenaType : Pol_SpaceType<"Arena", "arena", "false", "false"> {
-  let summary = "a space carved from one slab";
+  let summary = "arena, a space carved from one slab";
   let description = [{
     A bump allocator over memory of the caller's. Nothing carved from it is ever
     freed by itself; frames, retract and reset reclaim in bulk. It never grows.
@@ -118,7 +118,7 @@ def Pol_ArenaType : Pol_SpaceType<"Arena", "arena", "false", "false"> {
 }
 
 def Pol_FrameType : Pol_SpaceType<"Frame", "frame", "true", "false"> {
-  let summary = "a space that lives as long as its `pol.frame`";
+  let summary = "frame, a space that lives as long as its `pol.frame`";
   let description = [{
     What is allocated from a frame is reclaimed when the frame closes. Only a
     frame can hold scratch.
@@ -130,7 +130,7 @@ def Pol_FrameType : Pol_SpaceType<"Frame", "frame", "true", "false"> {
 }
 
 def Pol_MarkType : Pol_Type<"Mark", "mark"> {
-  let summary = "a point in a space's sequence of carves";
+  let summary = "mark, a point in a space's sequence of carves";
   let description = [{
     What `pol.mark` takes and `pol.retract` returns to: offset and epoch.
 
