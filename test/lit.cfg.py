@@ -14,6 +14,7 @@ Parameters (lit --param name=value):
 
 import os
 import shlex
+import shutil
 import sys
 
 import lit.formats
@@ -69,6 +70,31 @@ config.substitutions.append(("%pol_src_root",
                              os.path.dirname(config.test_source_root)))
 config.substitutions.append(("%pol_lib_dir",
                              os.path.join(config.pol_build_dir, "lib")))
+
+# Runs a program under a checker of memory: exit status 9 if it errs or leaks.
+# A sanitized program checks itself, and does not run under another checker.
+memcheck = shutil.which("valgrind") if not config.pol_sanitize else None
+config.substitutions.append((
+    "%memcheck",
+    f"{memcheck} -q --error-exitcode=9 --leak-check=full "
+    "--errors-for-leak-kinds=definite --show-leak-kinds=definite"
+    if memcheck else "",
+))
+
+# A C program with compiled code in it: the compiler of the pinned LLVM, and
+# what pol's headers and runtime take.
+sanitizers = " -fsanitize=address,undefined" if config.pol_sanitize else ""
+config.substitutions.append((
+    "%cc_with_pol",
+    f"{shlex.quote(os.path.join(config.llvm_tools_dir, 'clang'))}{sanitizers} "
+    f"-I{os.path.join(os.path.dirname(config.test_source_root), 'include')} "
+    "-Wno-override-module",
+))
+config.substitutions.append((
+    "%pol_runtime",
+    f"{os.path.join(config.pol_build_dir, 'lib', 'libPolRuntime.a')} "
+    "-lstdc++ -lm",
+))
 
 # What FileCheck found where is worth more than the bare line.
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=error"

@@ -2,15 +2,10 @@
 // RUN: pol-run %s --input i64=3 --input i64=5 --memory-report 2>&1 | FileCheck %s
 // RUN: not pol-run %s --input i64=3 --input i64=1152921504606846976 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FAIL
-// RUN: bash -c "command -v valgrind >/dev/null || exit 0; \
-// RUN:   valgrind -q --leak-check=full --errors-for-leak-kinds=definite \
-// RUN:     --show-leak-kinds=definite --error-exitcode=9 \
-// RUN:     pol-run %s --input i64=3 --input i64=5 --opt-level 0 --threads 1"
-// RUN: bash -c "command -v valgrind >/dev/null || exit 0; \
-// RUN:   valgrind -q --leak-check=full --errors-for-leak-kinds=definite \
-// RUN:     --show-leak-kinds=definite --error-exitcode=9 \
-// RUN:     pol-run %s --input i64=3 --input i64=1152921504606846976 \
-// RUN:       --opt-level 0 --threads 1; test $? = 1"
+// RUN: %memcheck pol-run %s --input i64=3 --input i64=5 --opt-level 0 \
+// RUN:   --threads 1 | FileCheck %s --check-prefix=RESULT
+// RUN: bash -c "%memcheck pol-run %s --input i64=3 \
+// RUN:   --input i64=1152921504606846976 --opt-level 0 --threads 1; test $? = 1"
 
 // Every buffer of a heap is freed exactly once: after its last use, at the end
 // of its frame, at the function's end if bufferization added it, or with the
@@ -73,6 +68,8 @@ func.func private @hidden(%c: i1, %n: index, %x: tensor<?xf32>) -> f32 {
   return %r : f32
 }
 
+// RESULT: result 0: {{.*}} [2,
+// RESULT: result 1: {{.*}} [40]
 // CHECK: result 0: {{.*}} [2,
 // CHECK: result 1: {{.*}} [40]
 // CHECK-DAG: local - - heap 20 - 3 {{[0-9]+\.\.[0-9]+$}}
