@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Configures and builds pol: build.sh [preset]
+# Configures and builds pol: build.sh [preset [target...]]
 # The presets (release, debug, sanitize) are those of CMakePresets.json; without
 # an argument it is $POL_PRESET, or release, whose tools are in build/bin.
 set -euo pipefail
@@ -8,6 +8,11 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/setup.sh"
 
 preset="${1:-${POL_PRESET:-release}}"
+shift || true
+targets=()
+if (($# > 0)); then
+  targets=(--target "$@")
+fi
 cd "$POL_ROOT"
 
 # An MLIR_DIR of the environment goes over one that an earlier run left in the
@@ -20,4 +25,4 @@ fi
 echo "build: configuring ($preset)"
 "${configure[@]}" --log-level=WARNING
 echo "build: building ($preset)"
-cmake --build --preset "$preset"
+cmake --build --preset "$preset" "${targets[@]}"

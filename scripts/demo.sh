@@ -5,7 +5,7 @@ set -euo pipefail
 scripts="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
 
 # The demonstration shows the tools of build/, those of the release preset.
-"$scripts/build.sh" release
+"$scripts/build.sh" release pol-opt pol-run
 
 cd "$scripts/.."
 bin="$PWD/build/bin"
