@@ -84,7 +84,37 @@ StackBudget::StackBudget(ModuleOp module, const Provenance &provenance,
     if (reached.contains(function))
       barred.insert(function);
   });
+  do {
+    choose(module);
+  } while (barOneOfTooMany(module));
+}
+
+void StackBudget::choose(ModuleOp module) {
+  frames.clear();
+  bytes.clear();
+  ownBytes.clear();
+  visiting.clear();
   module.walk([&](func::FuncOp function) { visit(function); });
+}
+
+bool StackBudget::barOneOfTooMany(ModuleOp module) {
+  func::FuncOp largest;
+  module.walk([&](func::FuncOp function) {
+    if (bytes.lookup(function) <= static_cast<uint64_t>(maxBytes))
+      return WalkResult::advance();
+    SmallVector<func::FuncOp> worklist{function};
+    DenseSet<Operation *> reached;
+    while (!worklist.empty())
+      for (func::FuncOp callee : getCallees(worklist.pop_back_val())) {
+        if (!reached.insert(callee).second)
+          continue;
+        worklist.push_back(callee);
+        if (ownBytes.lookup(callee) > (largest ? ownBytes.lookup(largest) : 0))
+          largest = callee;
+      }
+    return WalkResult::interrupt();
+  });
+  return largest && barred.insert(largest).second;
 }
 
 void StackBudget::visit(func::FuncOp function) {
@@ -102,6 +132,7 @@ void StackBudget::visit(func::FuncOp function) {
           llvm::SaturatingAdd(used, *own) > static_cast<uint64_t>(maxBytes))
         return;
       used += *own;
+      ownBytes[function] += *own;
       frames.insert(frame);
     });
   bytes[function] = used;

@@ -19,7 +19,8 @@ namespace mlir::pol {
 /// Chooses frames for the stack, callees before callers and inner frames before
 /// outer ones, so that no function needs more than `maxBytes` for its own and
 /// its callees' together. Each call counts its callee anew, as if inlined: the
-/// bound holds after inlining too. Functions that are recursive, or whose
+/// bound holds after inlining too. Where several calls add up to more, the
+/// largest of their callees gives way. Functions that are recursive, or whose
 /// address is taken, get none.
 class StackBudget {
 public:
@@ -31,7 +32,11 @@ public:
   static constexpr int64_t alignment = 64;
 
 private:
+  /// Chooses anew, with the functions barred by now.
+  void choose(ModuleOp module);
   void visit(func::FuncOp function);
+  /// Bars a function because of which another needs too much.
+  bool barOneOfTooMany(ModuleOp module);
   SmallVector<func::FuncOp> getCallees(func::FuncOp function);
 
   const Provenance &provenance;
@@ -41,6 +46,8 @@ private:
   /// Bytes of each function visited; those being visited are recursive when
   /// seen again.
   DenseMap<Operation *, uint64_t> bytes;
+  /// Bytes of its own frames.
+  DenseMap<Operation *, uint64_t> ownBytes;
   DenseSet<Operation *> visiting, barred;
   /// Functions whose address is taken.
   SmallVector<func::FuncOp> indirect;

@@ -141,3 +141,34 @@ func.func @below_pointer(%a: !pol.arena) {
   func.call_indirect %g(%a) : (!pol.arena) -> ()
   return
 }
+
+// The calls of a function without a frame of its own add up, too: the largest
+// of the callees gives way.
+
+// CHECK-LABEL: func.func private @small(
+// CHECK-NEXT:    memref.alloca() {{.*}} : memref<64xi8>
+func.func private @small(%a: !pol.arena) {
+  pol.frame on %a : !pol.arena {
+  ^bb0(%f: !pol.frame):
+    %t = pol.alloc %f : !pol.frame -> memref<64xi8>
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @large(
+// CHECK-NOT:     memref.alloca
+// CHECK:         pol.carve
+func.func private @large(%a: !pol.arena) {
+  pol.frame on %a : !pol.arena {
+  ^bb0(%f: !pol.frame):
+    %t = pol.alloc %f : !pol.frame -> memref<40000xi8>
+  }
+  return
+}
+
+func.func @many_calls(%a: !pol.arena) {
+  call @small(%a) : (!pol.arena) -> ()
+  call @large(%a) : (!pol.arena) -> ()
+  call @large(%a) : (!pol.arena) -> ()
+  return
+}
