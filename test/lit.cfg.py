@@ -101,11 +101,15 @@ config.environment["FILECHECK_OPTS"] = "--dump-input-filter=error"
 
 if config.pol_sanitize:
     config.available_features.add("sanitize")
-    # As in CMakePresets.json, for a lit that CTest did not start. A report
-    # ends in a signal, which `not` does not take for an ordinary failure.
+    # As in CMakePresets.json, for a lit that CTest did not start. LLVM's bump
+    # allocators poison memory in code of ours and fill it in libMLIR, which is
+    # not instrumented; running out of memory is something that tests do. A
+    # report ends in a signal, which `not` does not take for an ordinary failure.
     defaults = {
         "ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=1:"
-                        "strict_string_checks=1",
+                        "strict_string_checks=1:"
+                        "allocator_may_return_null=1:"
+                        "allow_user_poisoning=0",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     }
     for name, default in defaults.items():

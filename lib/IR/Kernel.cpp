@@ -165,6 +165,12 @@ static FailureOr<Kernel> resolveOp(Operation *verb, StringAttr name,
     return verb->emitOpError("expected as many operands as are present, but "
                              "got ")
            << invocation.operands.size();
+  // A name that the op does not know would be ignored.
+  if (invocation.attributes)
+    for (NamedAttribute option : invocation.attributes)
+      if (!llvm::is_contained(kernel.op->getAttributeNames(), option.getName()))
+        return verb->emitOpError("expected an attribute of ")
+               << name << ", but got '" << option.getName().getValue() << "'";
   if (failed(interface->inferBuffers(invocation, kernel.buffers)) ||
       failed(verifyAnswer(verb, name, kernel.buffers)))
     return failure();

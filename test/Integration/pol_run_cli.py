@@ -286,6 +286,9 @@ class OptionErrors(PolRunTest):
     def test_options(self):
         self.check_failure(["m.mlir", "--inptu", "x"], "'--inptu'", "--help")
         self.check_failure(["m.mlir", "m.mlir"], "--help")
+        self.check_entry_failure(
+            "norm", [*self.X, "--space", "arena:1M", "--space", "heap"],
+            "expected one --space")
 
     def test_outputs(self):
         out = ("--output", "y.npy")

@@ -7,7 +7,8 @@
 // RUN: not pol-run %s --space arena:4K --input i64=0 --input i64=-1 2>&1 | FileCheck %s --check-prefix=ZERO-NEGATIVE
 // RUN: not pol-run %s --input i64=4294967296 --input i64=4294967296 2>&1 | FileCheck %s --check-prefix=OVERFLOW
 // RUN: not pol-run %s --input i64=1048576 --input i64=1048576 2>&1 | FileCheck %s --check-prefix=HUGE
-// RUN: not pol-run %s --input i64=1048576 --input i64=1048576 2>&1 | count 1
+// RUN: not pol-run %s --input i64=4294967296 --input i64=4294967296 2>&1 | count 1
+// RUN: not pol-run %s --space arena:4K --input i64=16 --input i64=65 2>&1 | count 1
 
 // Sizes that are only known at run time: each failure is one line.
 

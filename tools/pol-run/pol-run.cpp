@@ -187,6 +187,8 @@ static llvm::Error checkDestination(llvm::StringRef path) {
 
 /// Catches what would be found out only after a long run.
 static llvm::Error checkOptions(const Options &options) {
+  if (options.space.getNumOccurrences() > 1)
+    return makeError("expected one --space, for all space arguments");
   if (options.target != "cpu")
     return makeError("expected --target to be cpu, but got " +
                      quoted(options.target));

@@ -215,6 +215,15 @@ void LifetimeVerifier::checkParallel(Operation *op, ValueRange operands) {
 namespace {
 struct VerifyLifetimes : pol::impl::VerifyLifetimesBase<VerifyLifetimes> {
   void runOnOperation() override {
+    // A bundle hides what it holds.
+    WalkResult bundles = getOperation().walk([](Operation *op) {
+      if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<BundleType>))
+        return WalkResult::advance();
+      op->emitOpError("expected pol-flatten-bundles to run first");
+      return WalkResult::interrupt();
+    });
+    if (bundles.wasInterrupted())
+      return signalPassFailure();
     if (failed(LifetimeVerifier(getOperation()).verify()))
       return signalPassFailure();
     markAllAnalysesPreserved();
