@@ -178,6 +178,23 @@ RmsNormOp::inferBuffers(KernelInvocation invocation,
            << "expected x of pol.rms_norm to be an array of floats of rank at "
               "least 1, but got "
            << xValue.getType();
+  if (Value weight = invocation.getOperand(1)) {
+    auto type = dyn_cast<ShapedType>(weight.getType());
+    if (!type || !type.hasRank() || !isa<FloatType>(type.getElementType()) ||
+        failed(verifyCompatibleShape(type.getShape(), x.getShape().back())))
+      return mlir::emitError(invocation.loc)
+             << "expected weight of pol.rms_norm to be an array of floats as "
+                "long as the rows of "
+             << x << ", but got " << weight.getType();
+  }
+  for (StringRef name : {"eps", "offset"})
+    if (Attribute value = invocation.getAttr(name)) {
+      auto number = dyn_cast<FloatAttr>(value);
+      if (!number || !number.getType().isF64())
+        return mlir::emitError(invocation.loc)
+               << "expected '" << name
+               << "' of pol.rms_norm to be f64, but got " << value;
+    }
   MLIRContext *context = invocation.loc.getContext();
   buffers.push_back(
       {StringAttr::get(context, "y"), BufferRole::Output,
@@ -208,23 +225,14 @@ FailureOr<Operation *> RmsNormOp::buildKernel(OpBuilder &builder,
   for (Value buffer : buffers)
     if (buffer && isa<RankedTensorType>(buffer.getType()))
       results.push_back(buffer.getType());
-  auto float64 = [&](StringRef name, double otherwise) -> FailureOr<FloatAttr> {
-    Attribute attribute = invocation.getAttr(name);
-    if (!attribute)
-      return builder.getF64FloatAttr(otherwise);
-    auto value = dyn_cast<FloatAttr>(attribute);
-    if (value && value.getType().isF64())
-      return value;
-    return mlir::emitError(invocation.loc)
-           << "expected '" << name << "' of pol.rms_norm to be f64, but got "
-           << attribute;
+  // That they are f64 is checked by inferBuffers.
+  auto float64 = [&](StringRef name, double otherwise) {
+    auto value = dyn_cast_or_null<FloatAttr>(invocation.getAttr(name));
+    return value ? value : builder.getF64FloatAttr(otherwise);
   };
-  FailureOr<FloatAttr> eps = float64("eps", 1.0e-5);
-  FailureOr<FloatAttr> offset = float64("offset", 0.0);
-  if (failed(eps) || failed(offset))
-    return failure();
   return RmsNormOp::create(builder, invocation.loc, results,
                            invocation.getOperand(0), invocation.getOperand(1),
-                           buffers[0], buffers[1], *eps, *offset)
+                           buffers[0], buffers[1], float64("eps", 1.0e-5),
+                           float64("offset", 0.0))
       .getOperation();
 }

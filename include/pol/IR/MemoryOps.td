@@ -132,13 +132,15 @@ def Pol_YieldOp : Pol_Op<"yield", [
 def Pol_MarkOp : Pol_Op<"mark", []> {
   let summary = "where a space is in its sequence of carves";
   let description = [{
-    A snapshot of the space to return to. Does not change the space.
+    A snapshot of the space to return to. Does not change the space, but counts
+    as a write to it: an alloc does not, and two snapshots with one in between
+    must not become one.
 
     ```mlir
     %m = pol.mark %arena : !pol.arena
     ```
   }];
-  let arguments = (ins Arg<Pol_AnySpace, "", [MemRead]>:$space);
+  let arguments = (ins Arg<Pol_AnySpace, "", [MemRead, MemWrite]>:$space);
   let results = (outs Pol_MarkType:$result);
   let assemblyFormat = "$space attr-dict `:` type($space)";
 }
@@ -175,13 +177,14 @@ def Pol_ResetOp : Pol_Op<"reset", []> {
 def Pol_WatermarkOp : Pol_Op<"watermark", []> {
   let summary = "the most bytes a space has ever held";
   let description = [{
-    The peak in bytes; it survives retract and reset.
+    The peak in bytes; it survives retract and reset. As `pol.mark`, it counts
+    as a write.
 
     ```mlir
     %bytes = pol.watermark %arena : !pol.arena
     ```
   }];
-  let arguments = (ins Arg<Pol_AnySpace, "", [MemRead]>:$space);
+  let arguments = (ins Arg<Pol_AnySpace, "", [MemRead, MemWrite]>:$space);
   let results = (outs I64:$result);
   let assemblyFormat = "$space attr-dict `:` type($space)";
 }

@@ -108,7 +108,10 @@ static SmallVector<Attribute> getSite(OpBuilder &builder, CarveOp carve) {
   fields.push_back(builder.getI32IntegerAttr(file ? file.getColumn() : 0));
   fields.push_back(
       builder.getI64IntegerAttr(getElementBytes(type.getElementType())));
-  fields.push_back(builder.getI64IntegerAttr(0)); // The space's own alignment.
+  // At least the element type's own, which no target has above 16; the space
+  // adds its.
+  fields.push_back(builder.getI64IntegerAttr(
+      std::min<int64_t>(getElementBytes(type.getElementType()), 16)));
   return fields;
 }
 

@@ -80,7 +80,11 @@ ArrayAttr flattenAttrs(const TypeConverter &converter, ArrayAttr attrs,
   for (auto [attr, type] : llvm::zip_equal(attrs, types)) {
     SmallVector<Type> converted;
     (void)converter.convertType(type, converted);
-    flat.append(converted.size(), attr);
+    // Those of a bundle are about its buffers, and may not fit an extent.
+    for (Type part : converted)
+      flat.push_back(isa<BundleType>(type) && part.isIndex()
+                         ? DictionaryAttr::get(attrs.getContext())
+                         : attr);
   }
   return ArrayAttr::get(attrs.getContext(), flat);
 }

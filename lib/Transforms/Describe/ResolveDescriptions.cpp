@@ -138,6 +138,23 @@ Resolver::describeByOp(OpBuilder &builder, const Kernel &kernel,
   return values;
 }
 
+/// Says of every alloc of a description, or of part of it, whose it is. Where a
+/// description goes through control flow, its allocs stay anonymous.
+static void markAllocs(Value description, StringAttr kernel,
+                       BufferRoleAttr role) {
+  SmallVector<Value> worklist{description};
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val().getUsers()) {
+      if (isa<GetOp, MergeOp, BundleOp>(user))
+        worklist.push_back(user->getResult(0));
+      auto alloc = dyn_cast<AllocOp>(user);
+      if (!alloc || alloc.getRole())
+        continue;
+      alloc.setKernelAttr(kernel);
+      alloc.setRoleAttr(role);
+    }
+}
+
 template <typename VerbOp> LogicalResult Resolver::resolveVerb(VerbOp verb) {
   KernelInvocation invocation = verb.getInvocation();
   FailureOr<Kernel> kernel =
@@ -172,12 +189,7 @@ template <typename VerbOp> LogicalResult Resolver::resolveVerb(VerbOp verb) {
                              ValueRange(), StringAttr(), name, role);
   } else {
     bundle = castDescription(builder, loc, bundle, type);
-    // An alloc of this description is of this kernel and role.
-    for (Operation *user : verb->getUsers())
-      if (auto alloc = dyn_cast<AllocOp>(user); alloc && !alloc.getRole()) {
-        alloc.setKernelAttr(name);
-        alloc.setRoleAttr(role);
-      }
+    markAllocs(verb, name, role);
   }
   verb.replaceAllUsesWith(bundle);
   verb.erase();

@@ -66,6 +66,10 @@ static bool hoistBefore(Value value, FrameOp frame) {
 /// with in the block it is made in may be lost.
 static LogicalResult placeBefore(AllocOp alloc, FrameOp frame,
                                  const Provenance &provenance) {
+  // What is used up on its own branch is lost by no retract.
+  if (alloc->getParentOfType<FrameOp>() != alloc->getParentOp() &&
+      provenance.getLastUseInBlock(alloc))
+    return success();
   StringRef reason;
   bool isStatic = cast<ShapedType>(alloc.getType()).hasStaticShape();
   if (mayRepeatWithin(alloc, frame))

@@ -4,7 +4,7 @@
 // an array of the function's entry.
 
 // CHECK-DAG:   llvm.func @pol_carve(!llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr
-// CHECK-DAG:   llvm.mlir.global private constant @[[SITE:pol_site_[0-9A-F]+_0]]() {{.*}}pol.site = ["t", "softmax", "scratch", "f16", "{{.+}}memory.mlir", {{.+}} : i32, {{.+}} : i32, 2, 0]} : !llvm.struct<(ptr, ptr, ptr, ptr, ptr, i32, i32, i64, i64)>
+// CHECK-DAG:   llvm.mlir.global private constant @[[SITE:pol_site_[0-9A-F]+_0]]() {{.*}}pol.site = ["t", "softmax", "scratch", "f16", "{{.+}}memory.mlir", {{.+}} : i32, {{.+}} : i32, 2, 2]} : !llvm.struct<(ptr, ptr, ptr, ptr, ptr, i32, i32, i64, i64)>
 // CHECK-DAG:   llvm.mlir.global private constant @{{pol_string_[0-9A-F]+_0}}("t\00")
 // CHECK-DAG:   llvm.mlir.global private constant @{{pol_string_[0-9A-F]+_0}}("softmax\00")
 // CHECK-DAG:   llvm.mlir.global private constant @{{pol_string_[0-9A-F]+_0}}("scratch\00")

@@ -88,14 +88,15 @@ func.func @alloc_of_one(%arena: !pol.arena, %u: !pol.undef<?xf32>) -> memref<?xf
 // -----
 
 // Attributes of arguments and results move to where their value goes, are
-// repeated for each of several, and go where there is none.
+// repeated for each of several, and go where there is none. Those of a bundle
+// are about its buffers.
 // CHECK:      func.func @attributes(
 // CHECK-SAME:   %{{[^:]*}}: i32 {test.a = 0 : i64},
 // CHECK-SAME:   %[[A:[^:]*]]: index {test.a = 1 : i64}, %[[B:[^:]*]]: index {test.a = 1 : i64},
-// CHECK-SAME:   %[[T:[^:]*]]: tensor<4xf32> {test.a = 4 : i64}, %[[U:[^:]*]]: index {test.a = 4 : i64},
+// CHECK-SAME:   %[[T:[^:]*]]: tensor<4xf32> {test.a = 4 : i64}, %[[U:[^:]*]]: index,
 // CHECK-SAME:   %[[J:[^:]*]]: i32 {test.a = 5 : i64})
 // CHECK-SAME:   -> (i32 {test.r = 0 : i64}, index {test.r = 1 : i64}, index {test.r = 1 : i64},
-// CHECK-SAME:   tensor<4xf32> {test.r = 3 : i64}, index {test.r = 3 : i64})
+// CHECK-SAME:   tensor<4xf32> {test.r = 3 : i64}, index)
 // CHECK-SAME:   attributes {test.f}
 func.func @attributes(%i: i32 {test.a = 0}, %u: !pol.undef<?x4x?xf32> {test.a = 1}, %e: !pol.bundle<{}> {test.a = 2}, %s: !pol.undef<4xf32> {test.a = 3}, %b: !pol.bundle<{t: tensor<4xf32>, in: !pol.bundle<{u: !pol.undef<?xf32>}>}> {test.a = 4}, %j: i32 {test.a = 5})
     -> (i32 {test.r = 0}, !pol.undef<?x4x?xf32> {test.r = 1}, !pol.bundle<{}> {test.r = 2}, !pol.bundle<{t: tensor<4xf32>, in: !pol.bundle<{u: !pol.undef<?xf32>}>}> {test.r = 3}) attributes {test.f} {
