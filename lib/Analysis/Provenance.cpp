@@ -138,12 +138,18 @@ Origins Provenance::getSpacesBelow(Value space) const {
 
 Frames Provenance::getOpenFrames(Operation *op, const Origins &spaces) const {
   Frames frames;
-  for (auto frame = op->getParentOfType<FrameOp>(); frame;
-       frame = frame->getParentOfType<FrameOp>()) {
-    Origins below = getSpacesBelow(frame.getSpace());
-    if (llvm::any_of(spaces,
-                     [&](Value space) { return below.contains(space); }))
-      frames.insert(frame);
+  for (Value space : spaces) {
+    Origins own = getSpacesBelow(space);
+    for (auto frame = op->getParentOfType<FrameOp>(); frame;
+         frame = frame->getParentOfType<FrameOp>()) {
+      // Frames beyond the space's own are below it.
+      if (frame.getFrame() == space)
+        break;
+      Origins below = getSpacesBelow(frame.getSpace());
+      if (llvm::any_of(own,
+                       [&](Value origin) { return below.contains(origin); }))
+        frames.insert(frame);
+    }
   }
   return frames;
 }

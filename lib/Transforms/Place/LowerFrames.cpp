@@ -34,7 +34,7 @@ using namespace mlir::pol;
 static FrameOp getLosingFrame(AllocOp alloc, const StackBudget &budget,
                               const Provenance &provenance) {
   FrameOp losing;
-  const Origins &own = provenance.get(alloc.getSpace());
+  Origins own = provenance.getSpacesBelow(alloc.getSpace());
   for (auto frame = alloc->getParentOfType<FrameOp>(); frame;
        frame = frame->getParentOfType<FrameOp>()) {
     if (own.contains(frame.getFrame()))
