@@ -14,6 +14,7 @@
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "pol/IR/PolTypes.h"
 #include "pol/Pipelines/Pipelines.h"
 #include "pol/Runtime/Heap.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
@@ -85,8 +86,6 @@ static std::vector<StackBuffer> collectStack(ModuleOp module) {
     if (!info)
       return;
     MemRefType type = alloca.getType();
-    int64_t elementBits =
-        type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
     auto text = [&](StringRef key) {
       auto string = info.getAs<StringAttr>(key);
       return string ? string.getValue().str() : std::string();
@@ -94,7 +93,7 @@ static std::vector<StackBuffer> collectStack(ModuleOp module) {
     buffers.push_back(
         {text("name"), text("kernel"),
          alloca->getParentOfType<func::FuncOp>().getSymName().str(),
-         type.getNumElements() * ((elementBits + 7) / 8)});
+         type.getNumElements() * pol::getElementBytes(type.getElementType())});
   });
   return buffers;
 }
