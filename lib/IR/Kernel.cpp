@@ -46,11 +46,14 @@ DescriptionOp mlir::pol::lookupDescription(func::FuncOp function) {
   return nullptr;
 }
 
-BundleType Kernel::getBundleType(MLIRContext *context, BufferRole role) const {
+BundleType Kernel::getBundleType(MLIRContext *context, BufferRole role,
+                                 BundleType given) const {
   SmallVector<StringAttr> names;
   SmallVector<Type> types;
   for (const BufferDescription &buffer : buffers) {
     if (buffer.role != role)
+      continue;
+    if (given && buffer.isOptional && !given.find(buffer.name.getValue()))
       continue;
     names.push_back(buffer.name);
     types.push_back(buffer.type);
@@ -89,6 +92,12 @@ BundleType Kernel::getBufferBundleType(BufferRole role,
 bool Kernel::hasRole(BufferRole role) const {
   return llvm::any_of(buffers, [&](const BufferDescription &buffer) {
     return buffer.role == role;
+  });
+}
+
+bool Kernel::needsRole(BufferRole role) const {
+  return llvm::any_of(buffers, [&](const BufferDescription &buffer) {
+    return buffer.role == role && !buffer.isOptional;
   });
 }
 

@@ -78,7 +78,8 @@ template <typename OpTy> static LogicalResult verifyDescribingUse(OpTy op) {
     return op.emitOpError("expected kernel ")
            << getKernelName(op.getKernel()) << " to describe " << what
            << ", but it describes none";
-  BundleType described = kernel->getBundleType(op.getContext(), OpTy::role);
+  BundleType described =
+      kernel->getBundleType(op.getContext(), OpTy::role, op.getType());
   // An empty bundle is neither form, or both.
   return verifyBundle(op, op.getKernel(), what, described, op.getType());
 }
@@ -154,11 +155,11 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
   for (BufferRole role :
        {BufferRole::Output, BufferRole::Checkpoint, BufferRole::Scratch}) {
     Value bundle = getBundle(role);
-    BundleType described = kernel->getBundleType(getContext(), role);
     StringRef what = stringifyBufferRole(role);
+    BundleType given = bundle ? cast<BundleType>(bundle.getType()) : nullptr;
+    BundleType described = kernel->getBundleType(getContext(), role, given);
     if (!bundle) {
-      bool optional = role == BufferRole::Checkpoint && kernel->op;
-      if (kernel->hasRole(role) && !optional)
+      if (kernel->needsRole(role))
         return emitOpError("expected ")
                << what << " buffers " << described << " for "
                << getKernelName(getKernel());
@@ -168,8 +169,7 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
       return emitOpError("expected kernel ")
              << getKernelName(getKernel()) << " to describe " << what
              << " buffers, but it describes none";
-    if (failed(verifyBundle(*this, getKernel(), what, described,
-                            cast<BundleType>(bundle.getType()))))
+    if (failed(verifyBundle(*this, getKernel(), what, described, given)))
       return failure();
   }
   if (!kernel->function)

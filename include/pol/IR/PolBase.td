@@ -63,6 +63,29 @@ def Pol_BufferRoleAttr : EnumAttr<Pol_Dialect, Pol_BufferRole, "role"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Pol_CausalAlignment : I32EnumAttr<"CausalAlignment",
+    "which key a query attends to last", [
+      I32EnumAttrCase<"TopLeft", 0, "top_left">,
+      I32EnumAttrCase<"BottomRight", 1, "bottom_right">,
+      I32EnumAttrCase<"InputPos", 2, "input_pos">
+    ]> {
+  let cppNamespace = "::mlir::pol";
+  let genSpecializedAttr = 0;
+}
+
+def Pol_CausalAttr : EnumAttr<Pol_Dialect, Pol_CausalAlignment, "causal"> {
+  let summary = "which key a query attends to last";
+  let description = [{
+    Query s attends to the keys up to s + pos, where pos is 0 (`top_left`), T − S
+    (`bottom_right`) or an operand (`input_pos`).
+
+    ```mlir
+    #pol.causal<bottom_right>
+    ```
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Pol_KernelOpNameAttr : AttrDef<Pol_Dialect, "KernelOpName"> {
   let mnemonic = "kernel";
   let summary = "the name of an op that is a kernel";

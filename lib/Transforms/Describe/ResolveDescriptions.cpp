@@ -172,9 +172,16 @@ template <typename VerbOp> LogicalResult Resolver::resolveVerb(VerbOp verb) {
 
   Location loc = verb.getLoc();
   BundleType type = verb.getType();
+  // What the kernel can do without is there only if it is asked for.
+  BundleType all = kernel->getBundleType(builder.getContext(), VerbOp::role);
   BundleType described =
-      kernel->getBundleType(builder.getContext(), VerbOp::role);
-  Value bundle = BundleOp::create(builder, loc, described.getNames(), *values);
+      kernel->getBundleType(builder.getContext(), VerbOp::role, type);
+  SmallVector<Value> wantedValues;
+  for (auto [name, value] : llvm::zip_equal(all.getNames(), *values))
+    if (described.find(name.getValue()))
+      wantedValues.push_back(value);
+  Value bundle =
+      BundleOp::create(builder, loc, described.getNames(), wantedValues);
   StringAttr name = getBareKernelName(verb.getKernel());
   auto role = BufferRoleAttr::get(builder.getContext(), VerbOp::role);
   if (verb.getSpace()) {
@@ -207,9 +214,12 @@ LogicalResult Resolver::resolveCall(CallOp call) {
   SmallVector<Value> buffers;
   for (const BufferDescription &buffer : kernel->buffers) {
     Value bundle = call.getBundle(buffer.role);
+    bool isGiven =
+        bundle &&
+        cast<BundleType>(bundle.getType()).find(buffer.name.getValue());
     buffers.push_back(
-        bundle ? GetOp::create(builder, loc, bundle, buffer.name).getResult()
-               : Value());
+        isGiven ? GetOp::create(builder, loc, bundle, buffer.name).getResult()
+                : Value());
   }
 
   Operation *result;
