@@ -82,7 +82,7 @@ ArrayAttr flattenAttrs(const TypeConverter &converter, ArrayAttr attrs,
     (void)converter.convertType(type, converted);
     // Those of a bundle are about its buffers, and may not fit an extent.
     for (Type part : converted)
-      flat.push_back(isa<BundleType>(type) && part.isIndex()
+      flat.push_back(isa<BundleType, DuplicatedType>(type) && part.isIndex()
                          ? DictionaryAttr::get(attrs.getContext())
                          : attr);
   }
