@@ -71,7 +71,7 @@ def Pol_BundleType : Pol_Type<"Bundle", "bundle"> {
 }
 
 def Pol_DuplicatedType : Pol_Type<"Duplicated", "duplicated"> {
-  let summary = "value and its shadow";
+  let summary = "value with its shadow";
   let description = [{
     A primal and its shadow, where the primal's gradient goes: ranked tensors or
     memrefs of floats, or descriptions of them. The shadow is of the primal's
