@@ -75,7 +75,9 @@ Type Kernel::getArgumentType(StringAttr buffer) const {
 BundleType Kernel::getBufferBundleType(BufferRole role,
                                        SpaceTypeInterface space,
                                        TypeRange inputs) const {
-  bool asMemRefs = llvm::any_of(inputs, llvm::IsaPred<BaseMemRefType>);
+  bool asMemRefs = llvm::any_of(inputs, [](Type input) {
+    return isa<BaseMemRefType>(getPrimalType(input));
+  });
   SmallVector<StringAttr> names;
   SmallVector<Type> types;
   for (const BufferDescription &buffer : buffers) {

@@ -62,7 +62,10 @@ private:
 };
 } // namespace
 
-bool Inputs::hasShadow(const KernelOperand &) const { return false; }
+bool Inputs::hasShadow(const KernelOperand &operand) const {
+  Value input = operand.gradientOf.empty() ? Value() : get(operand.gradientOf);
+  return input && isa<DuplicatedType>(input.getType());
+}
 
 bool Inputs::describes(const KernelOperand &operand) const {
   if (operand.clause == KernelClause::Scratch) {
@@ -205,9 +208,12 @@ private:
   OpFoldResult getLetter(char letter);
   OpFoldResult getRowBlocks();
   void appendLeading(SmallVectorImpl<OpFoldResult> &extents);
-  /// The array of an input, itself or that of a duplicated one.
+  /// The array of an input; of a duplicated one, the primal has its shape.
   Value getArray(const KernelOperand &operand) {
-    return inputs.get(operand.name);
+    Value value = inputs.get(operand.name);
+    return value && isa<DuplicatedType>(value.getType())
+               ? PrimalOp::create(builder, loc, value).getResult()
+               : value;
   }
 
   const Inputs &inputs;
@@ -305,6 +311,9 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
     Value value = inputs.get(operand.name);
     if (inputs.describes(operand))
       value = buffers[nextBuffer++];
+    else if (inputs.hasShadow(operand))
+      value = ShadowOp::create(builder, invocation.loc,
+                               inputs.get(operand.gradientOf));
     sizes.push_back(value ? 1 : 0);
     if (!value)
       continue;

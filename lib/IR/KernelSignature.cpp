@@ -105,7 +105,8 @@ void mlir::pol::getKernelEffects(
   // Tensors are values, so only memrefs count.
   for (OpOperand &operand : op->getOpOperands()) {
     const KernelOperand *known = lookupOperand(signature, operand);
-    if (!known || known->isUnread || !isa<MemRefType>(operand.get().getType()))
+    if (!known || known->isUnread ||
+        !isa<MemRefType>(getPrimalType(operand.get().getType())))
       continue;
     bool isScratch = known->clause == KernelClause::Scratch;
     if (isScratch || !isDestination(*known))
@@ -129,7 +130,16 @@ bool mlir::pol::isKernelScratch(Operation *, const KernelSignature &signature,
   return known && known->clause == KernelClause::Scratch;
 }
 
-ShapedType mlir::pol::getOperandArray(Type type, const KernelOperand &) {
+bool mlir::pol::takesKernelShadow(Operation *, const KernelSignature &signature,
+                                  OpOperand &operand) {
+  const KernelOperand *known = lookupOperand(signature, operand);
+  return known && known->isCotangent;
+}
+
+ShapedType mlir::pol::getOperandArray(Type type, const KernelOperand &operand) {
+  if (auto duplicated = dyn_cast<DuplicatedType>(type))
+    type = operand.isCotangent ? duplicated.getShadow()
+                               : duplicated.getPrimal();
   return isa<RankedTensorType, MemRefType, UndefType>(type)
              ? cast<ShapedType>(type)
              : ShapedType();
@@ -198,7 +208,8 @@ LogicalResult Verifier::verifyPresence() {
   return success();
 }
 
-/// A gradient is that of an input that is there.
+/// A gradient is that of an input that is there, and one that is duplicated has
+/// one.
 LogicalResult Verifier::verifyGradient(const KernelOperand &gradient) {
   if (gradient.gradientOf.empty())
     return success();
@@ -207,6 +218,11 @@ LogicalResult Verifier::verifyGradient(const KernelOperand &gradient) {
   if (get(gradient.name) && isNeeded && !get(gradient.gradientOf))
     return op->emitOpError("expected no destination ")
            << gradient.name << " where there is no " << gradient.gradientOf;
+  Value input = get(gradient.gradientOf);
+  if (input && isa<DuplicatedType>(input.getType()) && !get(gradient.name))
+    return op->emitOpError("expected a destination ")
+           << gradient.name << ", as " << gradient.gradientOf
+           << " is duplicated";
   return success();
 }
 

@@ -19,7 +19,10 @@ def Pol_KernelBuffer : AnyTypeOf<[
     "tensor or memref of f16, bf16, f32 or f64">;
 // What is read may be duplicated: it stands for its primal, or, where it is the
 // gradient of an output, for its shadow.
-defvar Pol_KernelInput = Pol_KernelBuffer;
+def Pol_KernelInput : AnyTypeOf<[
+    RankedTensorOf<[Pol_KernelFloat]>, MemRefOf<[Pol_KernelFloat]>,
+    Pol_DuplicatedType],
+    "tensor or memref of f16, bf16, f32 or f64, or such with its shadow">;
 def Pol_Lengths : AnyTypeOf<[
     RankedTensorOf<[I32, I64]>, MemRefOf<[I32, I64]>],
     "tensor or memref of i32 or i64">;
@@ -32,7 +35,7 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<Pol_KernelOpInterface,
-            ["mayWorkInPlace", "isScratch"]>])> {
+            ["mayWorkInPlace", "isScratch", "takesShadow"]>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
   let hasCustomAssemblyFormat = 1;
@@ -64,6 +67,9 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
     }
     bool $cppClass::isScratch(OpOperand &operand) {
       return isKernelScratch(*this, getSignature(), operand);
+    }
+    bool $cppClass::takesShadow(OpOperand &operand) {
+      return takesKernelShadow(*this, getSignature(), operand);
     }
     LogicalResult $cppClass::inferBuffers(
         KernelInvocation invocation,

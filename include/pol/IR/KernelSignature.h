@@ -167,6 +167,8 @@ bool mayKernelWorkInPlace(Operation *op, const KernelSignature &signature,
                           OpOperand &input, OpOperand &destination);
 bool isKernelScratch(Operation *op, const KernelSignature &signature,
                      OpOperand &operand);
+bool takesKernelShadow(Operation *op, const KernelSignature &signature,
+                       OpOperand &operand);
 
 LogicalResult inferKernelBuffers(const KernelSignature &signature,
                                  KernelInvocation invocation,

@@ -27,7 +27,8 @@ def Pol_Dialect : Dialect {
     arena, or the frame of a `pol.frame`, which reclaims everything allocated
     from it when it closes. A kernel (any `func.func` that has a
     `pol.description`, or an op that implements `KernelOpInterface`) states
-    outputs, checkpoints and scratch.
+    outputs, checkpoints and scratch. `pol.duplicated` pairs a value with its
+    shadow, where its gradient goes.
   }];
   // Folds and canonicalizations build their ops.
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -94,6 +94,13 @@ def Pol_KernelOpInterface : OpInterface<"KernelOpInterface"> {
       }],
       "bool", "isScratch", (ins "::mlir::OpOperand &":$operand), "",
       [{ return false; }]>,
+    InterfaceMethod<[{
+        Which part of a duplicated operand the kernel takes: its shadow, as of
+        an output whose gradient it reads, or else its primal. False unless
+        implemented.
+      }],
+      "bool", "takesShadow", (ins "::mlir::OpOperand &":$operand), "",
+      [{ return false; }]>,
   ];
 }
 

@@ -37,6 +37,15 @@ static Value castDescription(OpBuilder &builder, Location loc, Value value,
           builder, loc, GetOp::create(builder, loc, value, name), element));
     return BundleOp::create(builder, loc, bundle.getNames(), elements);
   }
+  if (auto duplicated = dyn_cast<DuplicatedType>(type)) {
+    Value primal =
+        castDescription(builder, loc, PrimalOp::create(builder, loc, value),
+                        duplicated.getPrimal());
+    Value shadow =
+        castDescription(builder, loc, ShadowOp::create(builder, loc, value),
+                        duplicated.getShadow());
+    return DuplicatedOp::create(builder, loc, primal, shadow);
+  }
   auto undef = cast<UndefType>(type);
   SmallVector<Value> extents;
   for (int64_t i = 0, e = undef.getRank(); i < e; ++i)
@@ -145,7 +154,7 @@ static void markAllocs(Value description, StringAttr kernel,
   SmallVector<Value> worklist{description};
   while (!worklist.empty())
     for (Operation *user : worklist.pop_back_val().getUsers()) {
-      if (isa<GetOp, MergeOp, BundleOp>(user))
+      if (isa<GetOp, MergeOp, BundleOp, DuplicatedOp, PrimalOp, ShadowOp>(user))
         worklist.push_back(user->getResult(0));
       auto alloc = dyn_cast<AllocOp>(user);
       if (!alloc || alloc.getRole())
