@@ -49,6 +49,12 @@ struct Inputs {
   }
   /// Whether a gradient has a place already: the shadow of its input.
   bool hasShadow(const KernelOperand &operand) const;
+  /// Whether any input is duplicated. Then those that are not are constants,
+  /// which have no gradients.
+  bool usesShadows() const {
+    return llvm::any_of(invocation.operands.getTypes(),
+                        llvm::IsaPred<DuplicatedType>);
+  }
   /// Whether the kernel describes this operand.
   bool describes(const KernelOperand &operand) const;
   LogicalResult verify() const;
@@ -81,7 +87,7 @@ bool Inputs::describes(const KernelOperand &operand) const {
     return operand.clause == KernelClause::Outs ||
            operand.clause == KernelClause::Checkpoints;
   unsigned input = signature.getIndex(operand.gradientOf);
-  return !hasShadow(operand) &&
+  return !usesShadows() &&
          (get(operand.gradientOf) || signature.operands[input].isUnread);
 }
 

@@ -61,12 +61,20 @@ void AttentionScores::buildScale(OpBuilder &builder) {
   scale = floats.divide(floats.constant(1.0), root);
 }
 
-/// Positions beyond −S and T mask nothing and everything, as these do, but sums
-/// of them might overflow. So might those of windows.
+/// A window of S + T keys is one of all. Positions beyond −S, or beyond T and the
+/// window, change nothing any more. What is farther is taken to these, as sums
+/// of it might overflow.
 void AttentionScores::buildPosition(OpBuilder &builder) {
   if (!inputs.causal)
     return;
   Location loc = inputs.loc;
+  Value greatest = keys;
+  if (inputs.window) {
+    window = buildMin(
+        builder, loc, constant(builder, inputs.window.getInt()),
+        builder.createOrFold<arith::AddIOp>(loc, queries, keys));
+    greatest = builder.createOrFold<arith::AddIOp>(loc, keys, window);
+  }
   switch (*inputs.causal) {
   case CausalAlignment::TopLeft:
     position = constant(builder, 0);
@@ -75,16 +83,14 @@ void AttentionScores::buildPosition(OpBuilder &builder) {
     position = builder.createOrFold<arith::SubIOp>(loc, keys, queries);
     break;
   case CausalAlignment::InputPos: {
-    Value least =
-        builder.createOrFold<arith::SubIOp>(loc, constant(builder, 0), queries);
-    position = buildMin(builder, loc,
-                        buildMax(builder, loc, inputs.inputPos, least), keys);
+    Value least = builder.createOrFold<arith::SubIOp>(
+        loc, constant(builder, 0), queries);
+    position =
+        buildMin(builder, loc, buildMax(builder, loc, inputs.inputPos, least),
+                 greatest);
     break;
   }
   }
-  if (inputs.window)
-    window = buildMin(builder, loc, constant(builder, inputs.window.getInt()),
-                      builder.createOrFold<arith::AddIOp>(loc, queries, keys));
 }
 
 Query AttentionScores::getQuery(OpBuilder &builder, Value batch, Value head,
