@@ -124,11 +124,13 @@ ParseResult mlir::pol::parseKernel(OpAsmParser &parser, OperationState &result,
       return failure();
   }
   SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (succeeded(parser.parseOptionalKeyword(
+          &keyword, {"ins", "checkpoints", "outs", "scratch"})))
+    return parser.emitError(loc, "expected no '") << keyword << "(...)' here";
   if (parser.parseOptionalAttrDict(result.attributes) ||
-      failed(result.name.verifyInherentAttrs(result.attributes, [&] {
-        return parser.emitError(loc)
-               << "'" << result.name.getStringRef() << "' op ";
-      })))
+      failed(result.name.verifyInherentAttrs(
+          result.attributes, [&] { return parser.emitError(loc); })))
     return failure();
   if (signature.hasOptionalOperands())
     result.addAttribute("operandSegmentSizes",

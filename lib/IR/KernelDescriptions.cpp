@@ -49,11 +49,12 @@ struct Inputs {
   }
   /// Whether a gradient has a place already: the shadow of its input.
   bool hasShadow(const KernelOperand &operand) const;
-  /// Whether any input is duplicated. Then those that are not are constants,
-  /// which have no gradients.
+  /// Whether any input that has a gradient is duplicated. Then those that are
+  /// not are constants, which have none.
   bool usesShadows() const {
-    return llvm::any_of(invocation.operands.getTypes(),
-                        llvm::IsaPred<DuplicatedType>);
+    return llvm::any_of(signature.operands, [&](const KernelOperand &operand) {
+      return hasShadow(operand);
+    });
   }
   /// Whether the kernel describes this operand.
   bool describes(const KernelOperand &operand) const;

@@ -138,8 +138,8 @@ bool mlir::pol::takesKernelShadow(Operation *, const KernelSignature &signature,
 
 ShapedType mlir::pol::getOperandArray(Type type, const KernelOperand &operand) {
   if (auto duplicated = dyn_cast<DuplicatedType>(type))
-    type = operand.isCotangent ? duplicated.getShadow()
-                               : duplicated.getPrimal();
+    type =
+        operand.isCotangent ? duplicated.getShadow() : duplicated.getPrimal();
   return isa<RankedTensorType, MemRefType, UndefType>(type)
              ? cast<ShapedType>(type)
              : ShapedType();

@@ -55,17 +55,19 @@ template <typename OpTy> static LogicalResult verifyDescribing(OpTy op) {
 /// Checks what a kernel describes of one role against a bundle of buffers or
 /// descriptions.
 static LogicalResult verifyBundle(Operation *op, Attribute kernelName,
-                                  StringRef what, BundleType described,
-                                  BundleType got) {
+                                  const Kernel &kernel, BufferRole role,
+                                  StringRef what, BundleType got) {
+  BundleType described = kernel.getBundleType(op->getContext(), role, got);
   auto fits = [&](Type a, Type b) {
     return isDescriptionType(b) ? areCompatibleDescriptions(a, b)
                                 : describes(a, b);
   };
   if (described.getNames() == got.getNames() && fits(described, got))
     return success();
+  BundleType all = kernel.getBundleType(op->getContext(), role);
   return op->emitOpError("expected ")
          << what << " of " << getKernelName(kernelName) << " to be "
-         << described << ", but got " << got;
+         << (all == described ? "" : "among ") << all << ", but got " << got;
 }
 
 template <typename OpTy> static LogicalResult verifyDescribingUse(OpTy op) {
@@ -78,10 +80,8 @@ template <typename OpTy> static LogicalResult verifyDescribingUse(OpTy op) {
     return op.emitOpError("expected kernel ")
            << getKernelName(op.getKernel()) << " to describe " << what
            << ", but it describes none";
-  BundleType described =
-      kernel->getBundleType(op.getContext(), OpTy::role, op.getType());
-  // An empty bundle is neither form, or both.
-  return verifyBundle(op, op.getKernel(), what, described, op.getType());
+  return verifyBundle(op, op.getKernel(), *kernel, OpTy::role, what,
+                      op.getType());
 }
 
 template <typename OpTy>
@@ -156,12 +156,11 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
        {BufferRole::Output, BufferRole::Checkpoint, BufferRole::Scratch}) {
     Value bundle = getBundle(role);
     StringRef what = stringifyBufferRole(role);
-    BundleType given = bundle ? cast<BundleType>(bundle.getType()) : nullptr;
-    BundleType described = kernel->getBundleType(getContext(), role, given);
     if (!bundle) {
       if (kernel->needsRole(role))
         return emitOpError("expected ")
-               << what << " buffers " << described << " for "
+               << what << " buffers "
+               << kernel->getBundleType(getContext(), role) << " for "
                << getKernelName(getKernel());
       continue;
     }
@@ -169,7 +168,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
       return emitOpError("expected kernel ")
              << getKernelName(getKernel()) << " to describe " << what
              << " buffers, but it describes none";
-    if (failed(verifyBundle(*this, getKernel(), what, described, given)))
+    if (failed(verifyBundle(*this, getKernel(), *kernel, role, what,
+                            cast<BundleType>(bundle.getType()))))
       return failure();
   }
   if (!kernel->function)

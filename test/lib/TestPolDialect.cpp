@@ -132,6 +132,7 @@ LogicalResult TiledOp::inferBuffers(KernelInvocation invocation,
   };
   add("y", BufferRole::Output, {rows, columns}, element);
   add("maxima", BufferRole::Checkpoint, {rows}, element);
+  buffers.back().isOptional = true;
   add("tile", BufferRole::Scratch, {*block, columns}, element);
   add("counts", BufferRole::Scratch, {blocks},
       IndexType::get(element.getContext()));

@@ -292,7 +292,8 @@ def Pol_CallOp : Pol_VerbOp<"call", [AttrSizedOperandSegments]> {
   let description = [{
     Calls a kernel with its inputs and the buffers it describes, which are taken
     from the bundles by name. A function wants every buffer it describes; an op
-    may be called without its checkpoints. Results are those of the function or
+    may be called without those that it says it can do without, checkpoints of a
+    forward pass and gradients. Results are those of the function or
     op.
 
     ```mlir

@@ -61,18 +61,17 @@ void AttentionScores::buildScale(OpBuilder &builder) {
   scale = floats.divide(floats.constant(1.0), root);
 }
 
-/// A window of S + T keys is one of all. Positions beyond −S, or beyond T and the
-/// window, change nothing any more. What is farther is taken to these, as sums
-/// of it might overflow.
+/// A window of S + T keys is one of all. Positions beyond −S, or beyond T and
+/// the window, change nothing any more. What is farther is taken to these, as
+/// sums of it might overflow.
 void AttentionScores::buildPosition(OpBuilder &builder) {
   if (!inputs.causal)
     return;
   Location loc = inputs.loc;
   Value greatest = keys;
   if (inputs.window) {
-    window = buildMin(
-        builder, loc, constant(builder, inputs.window.getInt()),
-        builder.createOrFold<arith::AddIOp>(loc, queries, keys));
+    window = buildMin(builder, loc, constant(builder, inputs.window.getInt()),
+                      builder.createOrFold<arith::AddIOp>(loc, queries, keys));
     greatest = builder.createOrFold<arith::AddIOp>(loc, keys, window);
   }
   switch (*inputs.causal) {
@@ -83,11 +82,10 @@ void AttentionScores::buildPosition(OpBuilder &builder) {
     position = builder.createOrFold<arith::SubIOp>(loc, keys, queries);
     break;
   case CausalAlignment::InputPos: {
-    Value least = builder.createOrFold<arith::SubIOp>(
-        loc, constant(builder, 0), queries);
-    position =
-        buildMin(builder, loc, buildMax(builder, loc, inputs.inputPos, least),
-                 greatest);
+    Value least =
+        builder.createOrFold<arith::SubIOp>(loc, constant(builder, 0), queries);
+    position = buildMin(
+        builder, loc, buildMax(builder, loc, inputs.inputPos, least), greatest);
     break;
   }
   }

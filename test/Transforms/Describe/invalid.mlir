@@ -40,7 +40,7 @@ func.func @op_results(%x: tensor<4xf32>, %o: !pol.bundle<{y: tensor<4xf32>}>) ->
 // -----
 
 func.func @attribute_of_op(%x: tensor<4xf32>, %o: !pol.bundle<{y: tensor<4xf32>}>) -> tensor<4xf32> {
-  // expected-error @below {{expected 'eps' of pol.rms_norm to be f64, but got 1.000000e+00 : f32}}
+  // expected-error @below {{pol.rms_norm: attribute 'eps' failed to satisfy constraint: 64-bit float attribute}}
   %0 = pol.call "pol.rms_norm"(%x) {eps = 1.0 : f32} outputs(%o) : (tensor<4xf32>), !pol.bundle<{y: tensor<4xf32>}> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -48,7 +48,7 @@ func.func @attribute_of_op(%x: tensor<4xf32>, %o: !pol.bundle<{y: tensor<4xf32>}
 // -----
 
 func.func @offset_of_op(%x: tensor<4xf32>, %o: !pol.bundle<{y: tensor<4xf32>}>) -> tensor<4xf32> {
-  // expected-error @below {{expected 'offset' of pol.rms_norm to be f64, but got "1"}}
+  // expected-error @below {{pol.rms_norm: attribute 'offset' failed to satisfy constraint: 64-bit float attribute}}
   %0 = pol.call "pol.rms_norm"(%x) {offset = "1"} outputs(%o) : (tensor<4xf32>), !pol.bundle<{y: tensor<4xf32>}> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
