@@ -126,6 +126,10 @@ class Function:
         extents = self.ranks[name]
         return extents if isinstance(extents, int) else len(extents)
 
+    def results(self):
+        """The arrays that a function on tensors returns."""
+        return self.destinations()
+
     def destinations(self):
         return [n for n in destinations(self.op) if n in self.elements]
 

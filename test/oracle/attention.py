@@ -63,8 +63,7 @@ def _selected_product(weights, keep, values):
     """
     finite = np.isfinite(values)
     total = np.matmul(weights, np.where(finite, values, 0))
-    rest = ~finite.all(axis=-1).reshape(-1, values.shape[-2]).all(axis=0)
-    for t in np.flatnonzero(rest):
+    for t in np.flatnonzero(~finite.all(axis=(0, 1, 3))):
         odd = np.where(finite[..., t, :], 0, values[..., t, :])
         terms = weights[..., t, None] * odd[..., None, :]
         total = total + np.where(keep[..., t, None]

@@ -18,8 +18,9 @@ UNIT = {"f32": 2.0**-24, "f64": 2.0**-53}
 # twice the number of units, so that no bad luck is a failure.
 ACCUMULATION = {"f32": 1e-6, "f64": 2e-6 * 2.0**-29}
 
-# What the one rounding of the result may cost: half a unit in the last place.
-ROUNDING = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 0.0, "f64": 0.0}
+# What the one rounding of a result to a narrower type may cost: half a unit in
+# the last place.
+ROUNDING = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24}
 
 # The largest accepted error of a row, relative to the row's largest magnitude
 # (see `row_error`), by the element type of the result. Results in f16 and bf16
@@ -92,7 +93,8 @@ def norm_errors(got, want, dtype, accumulated, size=None, rank=None,
 
         allowed = ROUNDING |want| + growth ACCUMULATION max(|want|, |size|).
 
-    dtype: of the result; accumulated: the type that its sums are kept in.
+    dtype: of the result; accumulated: the type that its sums are kept in. There
+      is no ROUNDING where they are the same.
     size: what was added up to give `want`, as the root of the sum of squares of
       the terms; where terms cancel, their roundings do not.
     rank: norms are over so many of the last dimensions, each slice by itself:
@@ -115,10 +117,11 @@ def norm_errors(got, want, dtype, accumulated, size=None, rank=None,
     size = exact if size is None else np.maximum(_finite(size), exact)
     slices = want.shape[:want.ndim - (want.ndim if rank is None else rank)]
     flat = [a.reshape(slices + (-1,)) for a in (difference, exact, size)]
+    rounding = 0.0 if dtype == accumulated else ROUNDING[dtype]
     relative, ratio = 0.0, 0.0
     for norm in _NORMS:
         off, whole, terms = (norm(a) for a in flat)
-        allowed = (ROUNDING[dtype] * whole
+        allowed = (rounding * whole
                    + growth * ACCUMULATION[accumulated] * terms)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = max(ratio, float(np.where(off == 0, 0, off / allowed)
