@@ -157,12 +157,23 @@ class Tools:
         self.pol_opt, self.llvm = pol_opt, Path(llvm_bin)
         self.runtime, self.openmp = Path(runtime), Path(openmp)
         self.folder = Path(folder)
+        if self.runtime.is_dir():
+            self.runtime = self._compile_runtime(self.runtime)
         self._omp = ctypes.CDLL(str(self.openmp), mode=ctypes.RTLD_GLOBAL)
         ctypes.CDLL(str(self.runtime), mode=ctypes.RTLD_GLOBAL)
         self.modules = 0
 
     def set_threads(self, count):
         self._omp.omp_set_num_threads(count)
+
+    def _compile_runtime(self, sources):
+        """Of its sources, in lib/Runtime of the tree."""
+        library = self.folder / "libpol_runtime.so"
+        self._step("runtime", [
+            self.llvm / "clang++", "-std=c++17", "-O1", "-shared", "-fPIC",
+            "-I", sources.parents[1] / "include", *sorted(sources.glob("*.cpp")),
+            "-o", library])
+        return library
 
     def _step(self, name, command):
         done = subprocess.run([str(c) for c in command], capture_output=True,
@@ -183,7 +194,8 @@ class Tools:
         self._step(name, [self.llvm / "mlir-translate", "--mlir-to-llvmir",
                           lowered, "-o", llvm])
         self._step(name, [self.llvm / "clang", f"-O{level}", "-march=native",
-                          "-Wno-override-module", "-shared", "-fPIC", llvm,
+                          "-Wno-override-module", "-shared", "-fPIC",
+                          "-Wl,-Bsymbolic", llvm,
                           "-o", object_file, self.runtime, self.openmp, "-lm"])
         return Module(name, ctypes.CDLL(str(object_file)))
 

@@ -1,5 +1,7 @@
 """What the tests of single rules share: one kernel, called on given values."""
 
+import dataclasses
+
 import numpy as np
 
 from driver import Failed
@@ -14,11 +16,16 @@ class Kernel:
     destination, or the bytes of all with `bytes_of`."""
 
     def __init__(self, edge, function):
-        self.edge, self.function = edge, function
-        modules = edge.suite.compile(edge.rule, [function])
-        if not modules:
-            raise Failed(f"{function.op} did not compile")
-        self.module = modules[function.name]
+        self.edge = edge
+        # Equal functions are compiled once.
+        text = function.text().replace(f"@{function.name}(", "@(")
+        known = edge.suite.compiled
+        if text not in known:
+            modules = edge.suite.compile("edge", [function])
+            if not modules:
+                raise Failed(f"{function.op} did not compile")
+            known[text] = modules[function.name], function
+        self.module, self.function = known[text]
 
     def arrays(self, shapes, inputs, threads=None):
         function = self.function
@@ -127,22 +134,31 @@ def row_shapes(shape):
             "dbias_partials": partials_shape(shape)}
 
 
+@dataclasses.dataclass
 class InitFunction(Function):
     """A kernel on tensors whose destinations are used again: it returns copies
     of its results, `<destination>_made`, and then of the destinations as they
     are afterwards, `<destination>_init`."""
 
-    def copies(self):
+    def __post_init__(self):
+        like = {name: name[:-5] for name in self.results()}
+        self.elements = {**self.elements, **{
+            name: self.elements[out] for name, out in like.items()}}
+        self.ranks = {**self.ranks, **{
+            name: self.ranks[out] for name, out in like.items()}}
+
+    def results(self):
         return [f"{name}_{part}" for part in ("made", "init")
                 for name in self.destinations()]
 
+    def written(self):
+        return {*self.destinations(), *self.scratch(), *self.results()}
+
     def parameters(self):
-        return self.operands() + self.copies()
+        return self.operands() + self.results()
 
     def text(self):
-        outs, copies = self.destinations(), self.copies()
-        types = self.types()
-        types.update({name: types[name[:-5]] for name in copies})
+        outs, copies, types = self.destinations(), self.results(), self.types()
         results = ([f"%r#{i}" for i in range(len(outs))] if len(outs) > 1
                    else ["%r"])
         parameters = ", ".join(f"%{n}: {types[n]}" for n in self.parameters())

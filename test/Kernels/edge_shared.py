@@ -102,7 +102,7 @@ def inits_are_not_changed(edge):
         outs = function.destinations()
         plain = edge.plain(function)(shapes, **inputs)
         full = {name: np.full(shapes[name], 3.0) for name in outs}
-        copies = {name: shapes[name[:-5]] for name in function.copies()}
+        copies = {name: shapes[name[:-5]] for name in function.results()}
         got = kernel({**shapes, **copies}, **inputs, **full)
         for name in outs:
             edge.equal(got[f"{name}_init"], full[name],

@@ -127,8 +127,13 @@ class Function:
         return extents if isinstance(extents, int) else len(extents)
 
     def results(self):
-        """The arrays that a function on tensors returns."""
+        """What to look at after a call; a function on tensors returns it."""
         return self.destinations()
+
+    def written(self):
+        """The arguments that a call may change."""
+        return {self.alias.get(name, name)
+                for name in self.destinations() + self.scratch()}
 
     def destinations(self):
         return [n for n in destinations(self.op) if n in self.elements]

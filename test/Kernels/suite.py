@@ -53,6 +53,7 @@ class Suite:
         self.tallies = {}
         self.pairs = {}
         self.problems = []
+        self.compiled = {}
         self.calls = 0
 
     # --------------------------------------------------------------------------
@@ -116,14 +117,13 @@ class Suite:
             else:
                 value = np.full(shapes[name], np.nan)
             arrays[name] = Array(value, element, layout, at_end)
-        written = {function.alias.get(n, n)
-                   for n in function.destinations() + function.scratch()}
+        written = function.written()
         before = {name: array.memory.tobytes() for name, array
                   in arrays.items() if isinstance(array, Array)}
         self.tools.set_threads(threads or 1 + self.calls % 2)
         results = ()
         if function.kind == "tensor":
-            results = [function.rank(n) for n in function.destinations()]
+            results = [function.rank(n) for n in function.results()]
         descriptors = module.call(function.name, list(arrays.values()), results)
         for name, array in arrays.items():
             if not isinstance(array, Array):
@@ -134,7 +134,7 @@ class Suite:
             elif array.memory.tobytes() != before[name]:
                 self.problem(f"{label}: {name} is an input, and was written")
         got = {name: arrays[function.alias.get(name, name)]
-               for name in function.destinations()}
+               for name in function.results()}
         # A result of a tensor function lies in its destination.
         for descriptor, (name, array) in zip(descriptors, got.items()):
             if array.view.size and descriptor[1] != array.view.ctypes.data:
