@@ -1,4 +1,4 @@
-"""Calls of attention and its gradients: operands, options and what to expect."""
+"""Calls of attention and its gradients: operands, options, what to expect."""
 
 import dataclasses
 
@@ -46,6 +46,9 @@ class Static:
     """What a function has of its own: types, and which options there are.
 
     one: which of the bias's first two extents are 1 in its type.
+    alias, gradient_alias: operands that are another operand's value, in both
+      directions, and backward only.
+    fixed: the extents of all types, if they are static.
     """
 
     types: tuple = TYPES[0]
@@ -62,6 +65,8 @@ class Static:
     gradients: tuple = ("dq", "dk", "dv", "dbias")
     gradient_type: str = None
     alias: dict = dataclasses.field(default_factory=dict)
+    gradient_alias: dict = dataclasses.field(default_factory=dict)
+    fixed: object = None
 
     def attributes(self):
         parts = []
@@ -89,7 +94,14 @@ class Static:
     def _ranks(self, elements):
         low = {"max": 3, "sum": 3, "delta": 3, "q_lengths": 1, "k_lengths": 1}
         ranks = {name: low.get(name, 4) for name in elements}
+        if self.fixed:
+            e = self.fixed
+            shapes = {**e.shapes(), "q_lengths": (e.b,), "k_lengths": (e.b,)}
+            ranks.update({n: s for n, s in shapes.items() if n in ranks})
         bias = tuple(1 if one else None for one in self.one) + (None, None)
+        if self.fixed:
+            bias = (1 if self.one[0] else e.b, 1 if self.one[1] else e.h, e.s,
+                    e.t)
         for name in ("bias", "dbias"):
             if name in ranks:
                 ranks[name] = bias
@@ -118,7 +130,7 @@ class Static:
             elements["delta"] = accumulated
         return Function(name, "attention_grad", elements,
                         self._ranks(elements), self.attributes(), self.kind,
-                        dict(self.alias))
+                        {**self.alias, **self.gradient_alias})
 
 
 @dataclasses.dataclass
@@ -162,8 +174,12 @@ class Call:
         for name, other in static.alias.items():
             self.inputs[name] = self.inputs[other]
         if static.bias:
-            batch, heads = (f or one for f, one in
-                            zip(BIAS_FORMS[form], static.one))
+            # The types say the form where they say anything.
+            broadcast = (static.one if static.fixed or any(static.one)
+                         else BIAS_FORMS[form])
+            batch, heads = broadcast
+            self.form = next(f for f, b in BIAS_FORMS.items()
+                             if b == tuple(broadcast))
             self.inputs["bias"] = suite.values(
                 (1 if batch else e.b, 1 if heads else e.h, e.s, e.t),
                 static.types[2])
@@ -247,6 +263,8 @@ class Call:
         for name in ("max", "sum"):
             inputs[name] = dtypes.round_to(values[name],
                                            oracle.accumulation(q))
+        for name, other in self.static.gradient_alias.items():
+            inputs[name] = inputs[other]
         values, sizes, growth = oracle.attention_grad(
             inputs["q"], inputs["k"], inputs["v"], inputs["o"],
             inputs["dout"], inputs["max"], inputs["sum"], inputs.get("bias"),

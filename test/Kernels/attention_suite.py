@@ -242,6 +242,27 @@ def sizes(suite, forward):
         jobs.append((static, [Call(suite, static, e) for e in (
             Extents(2, 3, 3, 17, 17, 5, 5), Extents(1, 1, 1, 64, 64, 16, 16),
             Extents(1, 2, 2, 1, 1, 3, 3))]))
+    static = Static(gradient_alias={"dout": "o"})
+    jobs.append((static, [Call(suite, static,
+                               Extents(2, 3, 1, 17, 9, 5, 4))]))
+    # Types whose extents are all static.
+    for types, e, causal, one in (
+            (every[0].types, Extents(2, 4, 2, 16, 32, 8, 8), "top_left",
+             (False, False)),
+            (every[2].types, Extents(1, 3, 1, 7, 13, 5, 3), "bottom_right",
+             (True, False)),
+            (every[3].types, Extents(2, 2, 2, 1, 17, 4, 4), None,
+             (False, True)),
+            (every[4].types, Extents(2, 2, 1, 3, 3, 1, 2), "input_pos",
+             (True, True)),
+            (every[0].types, Extents(2, 2, 1, 3, 0, 4, 5), None,
+             (False, False)),
+            (every[0].types, Extents(1, 1, 1, 1, 1, 1, 1), None,
+             (True, True))):
+        for kind in ("tensor", "memref"):
+            static = Static(types=types, bias=True, causal=causal, one=one,
+                            k_lengths="i32", fixed=e, kind=kind)
+            jobs.append((static, [Call(suite, static, e, position=1)]))
     run_all(suite, jobs, forward)
 
 

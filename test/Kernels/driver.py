@@ -171,8 +171,8 @@ class Tools:
         library = self.folder / "libpol_runtime.so"
         self._step("runtime", [
             self.llvm / "clang++", "-std=c++17", "-O1", "-shared", "-fPIC",
-            "-I", sources.parents[1] / "include", *sorted(sources.glob("*.cpp")),
-            "-o", library])
+            "-I", sources.parents[1] / "include", "-o", library,
+            *sorted(sources.glob("*.cpp"))])
         return library
 
     def _step(self, name, command):

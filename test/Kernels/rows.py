@@ -28,6 +28,7 @@ SHAPES = {
     4: [(1, 0, 1, 4), (1, 1, 1, 1), (2, 3, 5, 7), (2, 2, 2, 64),
         (3, 1, 7, 31), (1, 5, 13, 17)],
 }
+STATIC_SHAPES = [(5, 257), (64, 16), (2, 3, 17), (1,), (0, 3), (3, 0)]
 LONG_ROWS = (2, 100003)
 MANY_ROWS = (65537, 3)
 # Sizes that norms are known to be tried at elsewhere.
@@ -78,7 +79,8 @@ class Rows:
         self.jobs = []
 
     def add(self, elements, shapes=None, alias=None, kind=None, **numbers):
-        """A function, and the shapes that it is called with."""
+        """A function of dynamic extents, and the shapes that it is called
+        with."""
         rank = len(shapes[0]) if shapes else next(self.ranks)
         kind = kind or ("memref" if alias else next(self.kinds))
         number = len(self.jobs)
@@ -90,6 +92,18 @@ class Rows:
                             attributes(**numbers), kind, alias or {})
         self.jobs.append((function, shapes or shapes_for(rank, number),
                           numbers))
+
+    def add_static(self, elements, **numbers):
+        """Functions of static extents."""
+        for shape in STATIC_SHAPES:
+            every = {**grad_shapes(shape), "rstd": shape[:-1],
+                     "mean": shape[:-1], "weight": shape[-1:],
+                     "bias": shape[-1:]}
+            function = Function(
+                f"f{len(self.jobs)}", self.op, elements,
+                {name: every.get(name, shape) for name in elements},
+                attributes(**numbers), next(self.kinds))
+            self.jobs.append((function, [shape], numbers))
 
     def run(self, case):
         """Compiles and calls all; case gives inputs, shapes and what to
@@ -107,6 +121,13 @@ class Rows:
                     self.suite.check(
                         modules[function.name], function, inputs, sizes, wants,
                         f"{function.elements} {list(shape)} {numbers}")
+
+
+def share(function, inputs):
+    """One value where one operand is another one's."""
+    for name, other in function.alias.items():
+        if name in inputs:
+            inputs[name] = inputs[other]
 
 
 def spread(suite, shape, dtype):
@@ -148,6 +169,9 @@ def rms_norm(suite):
             rows.add({"x": x, "weight": x, "y": x,
                       "rstd": oracle.accumulation(x)}, KNOWN_NORMS,
                      offset=offset)
+    for x in ("f32", "bf16"):
+        rows.add_static({"x": x, "weight": x, "y": x, "rstd": "f32"},
+                        offset=1.0)
     rows.run(rms_norm_case)
     return {"rms_norm": MINIMUM["rms_norm"]}
 
@@ -188,9 +212,13 @@ def rms_norm_grad(suite):
         whole = {"x": x, "dy": x, "weight": x, "rstd": accumulated, "dx": x,
                  "dweight": x, "dweight_partials": accumulated}
         rows.add(whole, alias={"dx": "dy"})
+        rows.add(whole, alias={"dy": "x"})
         rows.add(whole, [LONG_ROWS, MANY_ROWS])
         for offset in (0.0, 1.0):
             rows.add(whole, KNOWN_NORMS, offset=offset)
+    for x in ("f32", "bf16"):
+        rows.add_static({"x": x, "dy": x, "weight": x, "rstd": "f32", "dx": x,
+                         "dweight": "f32", "dweight_partials": "f32"})
     rows.run(rms_norm_grad_case)
     return {"rms_norm_grad": MINIMUM["rms_norm_grad"]}
 
@@ -201,6 +229,7 @@ def rms_norm_grad_case(suite, function, shape, offset=0.0):
     inputs = {"x": x, "dy": suite.values(shape, elements["dy"])}
     if "weight" in elements:
         inputs["weight"] = suite.values(shape[-1:], elements["weight"])
+    share(function, inputs)
     rstd = oracle.rms_norm(x)[1]
     inputs["rstd"] = dtypes.round_to(rstd, elements["rstd"])
     values, sizes = oracle.rms_norm_grad(
@@ -239,7 +268,11 @@ def layer_norm(suite):
         whole = {"x": x, "weight": x, "bias": x, "y": x, "mean": accumulated,
                  "rstd": accumulated}
         rows.add(whole, alias={"y": "x"})
+        rows.add(whole, alias={"bias": "weight"})
         rows.add(whole, KNOWN_NORMS)
+    for x in ("f32", "bf16"):
+        rows.add_static({"x": x, "weight": x, "bias": x, "y": x,
+                         "mean": "f32", "rstd": "f32"})
     rows.run(layer_norm_case)
     return {"layer_norm": MINIMUM["layer_norm"]}
 
@@ -256,6 +289,7 @@ def layer_norm_case(suite, function, shape, eps=1e-5):
     for name in ("weight", "bias"):
         if name in elements:
             inputs[name] = suite.values(shape[-1:], elements[name])
+    share(function, inputs)
     y, mean, rstd, sizes = oracle.layer_norm(
         inputs["x"], inputs.get("weight"), inputs.get("bias"), eps)
     wants = {"y": Want(y, sizes["y"], rank=1)}
@@ -287,8 +321,14 @@ def layer_norm_grad(suite):
                  "dweight_partials": accumulated,
                  "dbias_partials": accumulated}
         rows.add(whole, alias={"dx": "dy"})
+        rows.add(whole, alias={"dy": "x"})
         rows.add(whole, [LONG_ROWS, MANY_ROWS])
         rows.add(whole, KNOWN_NORMS)
+    for x in ("f32", "bf16"):
+        rows.add_static({"x": x, "dy": x, "weight": x, "bias": x,
+                         "mean": "f32", "rstd": "f32", "dx": x,
+                         "dweight": "f32", "dbias": "f32",
+                         "dweight_partials": "f32", "dbias_partials": "f32"})
     rows.run(layer_norm_grad_case)
     return {"layer_norm_grad": MINIMUM["layer_norm_grad"]}
 
@@ -300,6 +340,7 @@ def layer_norm_grad_case(suite, function, shape):
     for name in ("weight", "bias"):
         if name in elements:
             inputs[name] = suite.values(shape[-1:], elements[name])
+    share(function, inputs)
     _, mean, rstd, _ = oracle.layer_norm(x)
     inputs["mean"] = dtypes.round_to(mean, elements["mean"])
     inputs["rstd"] = dtypes.round_to(rstd, elements["rstd"])
@@ -322,6 +363,8 @@ def softmax(suite):
             rows.add({"x": x, "y": x}, SHAPES[rank])
         rows.add({"x": x, "y": x}, alias={"y": "x"})
         rows.add({"x": x, "y": x}, [LONG_ROWS, MANY_ROWS, *KNOWN_SOFTMAX])
+    for x in ("f32", "bf16"):
+        rows.add_static({"x": x, "y": x})
     rows.run(softmax_case)
     return {"softmax": MINIMUM["softmax"]}
 
@@ -343,7 +386,10 @@ def softmax_grad(suite):
             rows.add(whole, SHAPES[rank])
         rows.add(whole, alias={"dx": "dy"})
         rows.add(whole, alias={"dx": "y"})
+        rows.add(whole, alias={"dy": "y"})
         rows.add(whole, [LONG_ROWS, MANY_ROWS, *KNOWN_SOFTMAX])
+    for y in ("f32", "bf16"):
+        rows.add_static({"y": y, "dy": y, "dx": y})
     rows.run(softmax_grad_case)
     return {"softmax_grad": MINIMUM["softmax_grad"]}
 
@@ -355,6 +401,7 @@ def softmax_grad_case(suite, function, shape):
               "dy": suite.values(shape, elements["dy"])}
     if "x" in elements:
         inputs["x"] = x
+    share(function, inputs)
     values, sizes = oracle.softmax_grad(inputs["y"], inputs["dy"])
     return inputs, {"dx": shape}, grad_wants(function, values, sizes)
 

@@ -160,7 +160,8 @@ def attention_grad(q, k, v, o, dout, largest, total, bias=None, options=None):
             "dk": np.sqrt(_over_group(np.matmul(
                 np.swapaxes(scaled, 2, 3), _finite(s.q)**2), k.shape[1])),
             "dv": np.sqrt(_over_group(np.matmul(
-                np.swapaxes(_finite(p)**2, 2, 3), _finite(dout)**2), k.shape[1])),
+                np.swapaxes(_finite(p), 2, 3)**2, _finite(dout)**2),
+                k.shape[1])),
         }
         if bias is not None:
             shape = bias.shape

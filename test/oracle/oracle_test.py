@@ -83,7 +83,8 @@ class Gradients(unittest.TestCase):
         ]
         shapes = itertools.cycle([(2, 4), (1, 1), (2, 1), (1, 4)])
         for options, (batch, heads) in zip(cases, shapes):
-            arrays = {"q": self.normal(2, 4, 3, 2), "k": self.normal(2, 2, 5, 2),
+            arrays = {"q": self.normal(2, 4, 3, 2),
+                      "k": self.normal(2, 2, 5, 2),
                       "v": self.normal(2, 2, 5, 3),
                       "bias": self.normal(batch, heads, 3, 5)}
             dout = self.normal(2, 4, 3, 3)
