@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 import suite as suites
-from ops import Function
+from ops import OPERANDS, Function, members
 from setup import dtypes, oracle
 from suite import Want
 
@@ -186,6 +186,13 @@ def rms_norm_case(suite, function, shape, eps=1e-5, offset=0.0):
     if "rstd" in elements:
         wants["rstd"] = Want(rstd, rank=0)
     return inputs, {"y": shape, "rstd": shape[:-1]}, wants
+
+
+def all_operands(op, dtype):
+    """Element types of all operands, of inputs of one type."""
+    own = ("rstd", "mean", "dweight_partials", "dbias_partials")
+    return {name: oracle.accumulation(dtype) if name in own else dtype
+            for group in OPERANDS[op] for name in members(op, group)}
 
 
 # Inputs, weight, gradient of x, gradients of weight and bias.

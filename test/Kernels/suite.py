@@ -133,12 +133,17 @@ class Suite:
                     self.problem(f"{label}: {name} was written outside")
             elif array.memory.tobytes() != before[name]:
                 self.problem(f"{label}: {name} is an input, and was written")
+        return self.results_of(function, arrays, descriptors)
+
+    def results_of(self, function, arrays, given):
+        """The arrays that a call wrote. A function on tensors gives
+        descriptors: its results lie in their destinations."""
         got = {name: arrays[function.alias.get(name, name)]
                for name in function.results()}
-        # A result of a tensor function lies in its destination.
-        for descriptor, (name, array) in zip(descriptors, got.items()):
+        for descriptor, (name, array) in zip(given, got.items()):
             if array.view.size and descriptor[1] != array.view.ctypes.data:
-                self.problem(f"{label}: {name} is not in its destination")
+                self.problem(f"{function.op}, {function.name}: the result "
+                             f"{name} is not in its destination")
         return got
 
     def compare(self, function, got, wants, label, accumulated, tags=()):
