@@ -7,6 +7,7 @@ function's type admits.
 """
 
 import ctypes
+import itertools
 import mmap
 import subprocess
 from pathlib import Path
@@ -18,6 +19,9 @@ from setup import dtypes
 _PAGE = mmap.PAGESIZE
 _libc = ctypes.CDLL(None, use_errno=True)
 _PROT_NONE = 0
+
+
+_numbers = itertools.count()
 
 
 class Failed(RuntimeError):
@@ -185,7 +189,8 @@ class Tools:
     def compile(self, name, text, level=2):
         """A module of that text, optimized to that level."""
         self.modules += 1
-        base = self.folder / f"{name}-{self.modules}"
+        # A name of its own: a file that is loaded must not be written again.
+        base = self.folder / f"{name}-{next(_numbers)}"
         source, lowered, llvm, object_file = (
             base.with_suffix(s) for s in (".mlir", ".low.mlir", ".ll", ".so"))
         source.write_text(text)

@@ -11,6 +11,11 @@ from setup import dtypes, oracle
 from suite import Tally
 
 
+# What sums of equal terms may be off by, in terms of what others may: their
+# roundings do not cancel.
+EQUAL_TERMS = 1.0
+
+
 class Kernel:
     """A compiled kernel. Calls take values by operand, and give values by
     destination, or the bytes of all with `bytes_of`."""

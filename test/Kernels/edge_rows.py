@@ -3,7 +3,7 @@ edge_cases.py."""
 
 import numpy as np
 
-from edge import all_of, row_shapes
+from edge import EQUAL_TERMS, all_of, row_shapes
 from setup import dtypes, oracle
 
 RMS = "x weight y rstd"
@@ -18,19 +18,23 @@ def normal(edge, shape, dtype, scale=1.0, mean=0.0):
     return edge.suite.values(shape, dtype, scale, mean)
 
 
-def check_rms(edge, kernel, x, w=None, eps=1e-5, offset=0.0, what=""):
+def check_rms(edge, kernel, x, w=None, eps=1e-5, offset=0.0, what="",
+              growth=1.0):
     """Against the oracle, row by row."""
     elements = kernel.function.elements
     got = kernel(row_shapes(x.shape), x=x, **({} if w is None else
                                              {"weight": w}))
     y, rstd = oracle.rms_norm(x, w, eps, offset)
     accumulated = oracle.accumulation(elements["x"])
-    edge.near(got["y"], y, elements["y"], f"y {what}", accumulated, rank=1)
-    edge.near(got["rstd"], rstd, accumulated, f"rstd {what}", rank=0)
+    edge.near(got["y"], y, elements["y"], f"y {what}", accumulated, rank=1,
+              growth=growth)
+    edge.near(got["rstd"], rstd, accumulated, f"rstd {what}", rank=0,
+              growth=growth)
     return got
 
 
-def check_rms_grad(edge, kernel, x, dy, w, eps=1e-5, offset=0.0, what=""):
+def check_rms_grad(edge, kernel, x, dy, w, eps=1e-5, offset=0.0, what="",
+                   growth=1.0):
     elements = kernel.function.elements
     accumulated = oracle.accumulation(elements["x"])
     rstd = dtypes.round_to(oracle.rms_norm(x, w, eps)[1], accumulated)
@@ -38,22 +42,23 @@ def check_rms_grad(edge, kernel, x, dy, w, eps=1e-5, offset=0.0, what=""):
     values, sizes = oracle.rms_norm_grad(x, dy, w, rstd, offset)
     for name, value in got.items():
         edge.near(value, values[name], elements[name], f"{name} {what}",
-                  accumulated, sizes[name], 1)
+                  accumulated, sizes[name], 1, growth)
 
 
-def check_layer(edge, kernel, x, w, b, eps=1e-5, what=""):
+def check_layer(edge, kernel, x, w, b, eps=1e-5, what="", growth=1.0):
     elements = kernel.function.elements
     accumulated = oracle.accumulation(elements["x"])
     got = kernel(row_shapes(x.shape), x=x, weight=w, bias=b)
     y, mean, rstd, sizes = oracle.layer_norm(x, w, b, eps)
     edge.near(got["y"], y, elements["y"], f"y {what}", accumulated,
-              sizes["y"], 1)
+              sizes["y"], 1, growth)
     edge.near(got["mean"], mean, accumulated, f"mean {what}",
-              size=sizes["mean"], rank=0)
-    edge.near(got["rstd"], rstd, accumulated, f"rstd {what}", rank=0)
+              size=sizes["mean"], rank=0, growth=growth)
+    edge.near(got["rstd"], rstd, accumulated, f"rstd {what}", rank=0,
+              growth=growth)
 
 
-def check_layer_grad(edge, kernel, x, dy, w, eps=1e-5, what=""):
+def check_layer_grad(edge, kernel, x, dy, w, eps=1e-5, what="", growth=1.0):
     elements = kernel.function.elements
     accumulated = oracle.accumulation(elements["x"])
     _, mean, rstd, _ = oracle.layer_norm(x, eps=eps)
@@ -63,7 +68,7 @@ def check_layer_grad(edge, kernel, x, dy, w, eps=1e-5, what=""):
     values, sizes = oracle.layer_norm_grad(x, dy, w, mean, rstd)
     for name, value in got.items():
         edge.near(value, values[name], elements[name], f"{name} {what}",
-                  accumulated, sizes[name], 1)
+                  accumulated, sizes[name], 1, growth)
 
 
 # ------------------------------------------------------------------------------
@@ -125,27 +130,31 @@ def sums_are_blocked(edge):
     x = np.full((1, LONG), 0.7, np.float32)
     w = np.full(LONG, 0.3, np.float32)
     naive_sum_is_off(edge, x[0] * x[0])
-    check_rms(edge, edge.rows("rms_norm", all_of("f32", RMS)), x, w)
+    check_rms(edge, edge.rows("rms_norm", all_of("f32", RMS)), x, w,
+              growth=EQUAL_TERMS)
     x[0, ::2] = 0.1
-    check_layer(edge, edge.rows("layer_norm", all_of("f32", LAYER)), x, w, w)
+    check_layer(edge, edge.rows("layer_norm", all_of("f32", LAYER)), x, w, w,
+                growth=EQUAL_TERMS)
     dy = np.full_like(x, 0.7)
     check_rms_grad(edge, edge.rows("rms_norm_grad", all_of("f32", RMS_GRAD)),
-                   x, dy, w)
+                   x, dy, w, growth=EQUAL_TERMS)
     check_layer_grad(edge, edge.rows("layer_norm_grad",
-                                     all_of("f32", LAYER_GRAD)), x, dy, w)
+                                     all_of("f32", LAYER_GRAD)), x, dy, w,
+                     growth=EQUAL_TERMS)
     # Exponentials that are all 0.1 but one.
     logits = np.full((1, LONG), np.log(0.1), np.float32)
     logits[0, 0] = 0
     naive_sum_is_off(edge, np.exp(logits[0]))
     got = edge.rows("softmax", all_of("f32", "x y"))(
         {"y": logits.shape}, x=logits)
-    edge.near(got["y"], oracle.softmax(logits), "f32", "softmax", rank=1)
+    edge.near(got["y"], oracle.softmax(logits), "f32", "softmax", rank=1,
+              growth=EQUAL_TERMS)
     y = dtypes.round_to(oracle.softmax(logits), "f32")
     got = edge.rows("softmax_grad", all_of("f32", SOFTMAX_GRAD))(
         {"dx": y.shape}, y=y, dy=dy)
     values, sizes = oracle.softmax_grad(y, dy)
     edge.near(got["dx"], values["dx"], "f32", "softmax_grad", size=sizes["dx"],
-              rank=1)
+              rank=1, growth=EQUAL_TERMS)
 
 
 def sums_over_rows_are_blocked(edge):
@@ -158,11 +167,14 @@ def sums_over_rows_are_blocked(edge):
     got = edge.rows("rms_norm_grad", all_of("f32", RMS_GRAD))(
         row_shapes(x.shape), x=x, dy=dy, weight=w, rstd=one)
     want = np.full(2, np.float64(np.float32(0.7)) * rows)
-    edge.near(got["dweight"], want, "f32", "dweight of rms_norm")
+    edge.near(got["dweight"], want, "f32", "dweight of rms_norm",
+              growth=EQUAL_TERMS)
     got = edge.rows("layer_norm_grad", all_of("f32", LAYER_GRAD))(
         row_shapes(x.shape), x=x, dy=dy, weight=w, bias=w, mean=zero, rstd=one)
-    edge.near(got["dweight"], want, "f32", "dweight of layer_norm")
-    edge.near(got["dbias"], want, "f32", "dbias of layer_norm")
+    edge.near(got["dweight"], want, "f32", "dweight of layer_norm",
+              growth=EQUAL_TERMS)
+    edge.near(got["dbias"], want, "f32", "dbias of layer_norm",
+              growth=EQUAL_TERMS)
 
 
 def variance_is_of_differences(edge):

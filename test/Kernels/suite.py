@@ -54,6 +54,7 @@ class Suite:
         self.pairs = {}
         self.problems = []
         self.compiled = {}
+        self.verbose = False
         self.calls = 0
 
     # --------------------------------------------------------------------------
@@ -124,6 +125,8 @@ class Suite:
         results = ()
         if function.kind == "tensor":
             results = [function.rank(n) for n in function.results()]
+        if self.verbose:
+            print(label, {n: a.view.shape for n, a in arrays.items() if isinstance(a, Array)}, flush=True)
         descriptors = module.call(function.name, list(arrays.values()), results)
         for name, array in arrays.items():
             if not isinstance(array, Array):
@@ -218,6 +221,8 @@ def arguments(description):
     parser.add_argument("--openmp", required=True,
                         help="LLVM's OpenMP, a shared library")
     parser.add_argument("--keep", help="a folder for modules, kept")
+    parser.add_argument("--verbose", action="store_true",
+                        help="print what is called, before it is")
     parser.add_argument("parts", nargs="*", help="what to run")
     return parser
 
@@ -235,6 +240,7 @@ def run(description, parts):
             tools = Tools(options.pol_opt, options.llvm_bin, options.runtime,
                           options.openmp, options.keep or folder)
             suite = Suite(tools, seed=1)
+            suite.verbose = options.verbose
             minimum = parts[name](suite)
             print(f"--- {name}")
             good &= suite.report(minimum, time.monotonic() - begin)

@@ -88,8 +88,8 @@ def norm_errors(got, want, dtype, accumulated, size=None, rank=None,
                 growth=1.0):
     """How far off `got` is, in the 2-norm and in the maximum norm.
 
-    Returns two numbers: the worse of |got - want| / |want| in both norms, and
-    the worse of |got - want| / allowed, which is good up to 1, with
+    Returns two numbers: the worse of |got - want| / max(|want|, |size|) in both
+    norms, and the worse of |got - want| / allowed, which is good up to 1, with
 
         allowed = ROUNDING |want| + growth ACCUMULATION max(|want|, |size|).
 
@@ -126,7 +126,7 @@ def norm_errors(got, want, dtype, accumulated, size=None, rank=None,
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = max(ratio, float(np.where(off == 0, 0, off / allowed)
                                      .max(initial=0)))
-            relative = max(relative, float(np.where(off == 0, 0, off / whole)
+            relative = max(relative, float(np.where(off == 0, 0, off / terms)
                                            .max(initial=0)))
     return relative, ratio
 
