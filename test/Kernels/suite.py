@@ -2,11 +2,14 @@
 
 import argparse
 import dataclasses
-import faulthandler
 import itertools
+import mmap
+import os
+import signal
 import sys
 import tempfile
 import time
+import traceback
 
 import numpy as np
 
@@ -54,7 +57,8 @@ class Suite:
         self.pairs = {}
         self.problems = []
         self.compiled = {}
-        self.verbose = False
+        # What is called, for whom it crashes.
+        self.log = lambda label, shapes: None
         self.calls = 0
 
     # --------------------------------------------------------------------------
@@ -125,8 +129,8 @@ class Suite:
         results = ()
         if function.kind == "tensor":
             results = [function.rank(n) for n in function.results()]
-        if self.verbose:
-            print(label, {n: a.view.shape for n, a in arrays.items() if isinstance(a, Array)}, flush=True)
+        self.log(label, {name: array.view.shape for name, array
+                         in arrays.items() if isinstance(array, Array)})
         descriptors = module.call(function.name, list(arrays.values()), results)
         for name, array in arrays.items():
             if not isinstance(array, Array):
@@ -229,20 +233,51 @@ def arguments(description):
 
 def run(description, parts):
     """The main function of a test. parts: functions by name, which take a
-    `Suite` and return the minimum of comparisons of each kernel."""
+    `Suite` and return the minimum of comparisons of each kernel. Each part is a
+    process of its own: a kernel that crashes does not end the others."""
     options = arguments(description).parse_args()
-    # Says where in the tests a kernel crashed.
-    faulthandler.enable()
     good = True
     with tempfile.TemporaryDirectory() as folder:
         for name in options.parts or list(parts):
-            begin = time.monotonic()
-            tools = Tools(options.pol_opt, options.llvm_bin, options.runtime,
-                          options.openmp, options.keep or folder)
-            suite = Suite(tools, seed=1)
-            suite.verbose = options.verbose
-            minimum = parts[name](suite)
-            print(f"--- {name}")
-            good &= suite.report(minimum, time.monotonic() - begin)
-            sys.stdout.flush()
+            called = mmap.mmap(-1, LOG_BYTES)
+            child = os.fork()
+            if child == 0:
+                # Leaves by itself in any case, and not through the parent's
+                # code.
+                status = 2
+                try:
+                    status = not run_part(options, folder, name, parts[name],
+                                          called)
+                except BaseException:  # pylint: disable=broad-except
+                    traceback.print_exc()
+                finally:
+                    sys.stdout.flush()
+                    sys.stderr.flush()
+                    os._exit(status)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            good &= status == 0
+            if status < 0:
+                print(f"FAILED: {name}: {signal.Signals(-status).name} in "
+                      f"{called[:].rstrip(bytes(1)).decode()}", flush=True)
     return 0 if good else 1
+
+
+LOG_BYTES = 4096
+
+
+def run_part(options, folder, name, part, called):
+    begin = time.monotonic()
+    tools = Tools(options.pol_opt, options.llvm_bin, options.runtime,
+                  options.openmp, options.keep or folder)
+    suite = Suite(tools, seed=1)
+
+    def log(label, shapes):
+        text = f"{label}, shapes {shapes}".encode()[:LOG_BYTES]
+        called[:] = text.ljust(LOG_BYTES, bytes(1))
+        if options.verbose:
+            print(f"{label}, shapes {shapes}", flush=True)
+
+    suite.log = log
+    minimum = part(suite)
+    print(f"--- {name}")
+    return suite.report(minimum, time.monotonic() - begin)
