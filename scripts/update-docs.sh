@@ -103,11 +103,16 @@ dialect_page() {
   generate attrdef-doc IR/PolTypes.td -dialect=pol
   generate enum-doc IR/PolTypes.td
   printf '\n## Interfaces\n\n'
-  generate op-interface-docs IR/PolInterfaces.td | lower_headings
   # The generator takes a default implementation for none: the methods' own
   # descriptions say what the default is.
-  generate type-interface-docs IR/PolInterfaces.td | lower_headings |
-    sed '/^NOTE: This method \*must\* be implemented/d'
+  {
+    generate op-interface-docs IR/PolInterfaces.td
+    generate type-interface-docs IR/PolInterfaces.td
+  } | lower_headings | awk '
+    /^#/ { text = "" }
+    { text = text " " $0 }
+    /^NOTE: This method \*must\*/ && text ~ /unless +implemented\./ { next }
+    { print }'
   dialect_ops
 }
 

@@ -270,8 +270,8 @@ void DescriptionOp::getBuffers(SmallVectorImpl<BufferDescription> &buffers) {
 /// its shape.
 static bool looksOnlyAtShape(Operation *op) {
   return isa<tensor::DimOp, tensor::RankOp, memref::DimOp, memref::RankOp,
-             UndefOp, BundleOp, GetOp, MergeOp, OutputsOp, CheckpointsOp,
-             ScratchOp>(op);
+             UndefOp, BundleOp, GetOp, MergeOp, DuplicatedOp, PrimalOp,
+             ShadowOp, OutputsOp, CheckpointsOp, ScratchOp>(op);
 }
 
 LogicalResult DescriptionOp::verifyRegions() {
@@ -287,8 +287,9 @@ LogicalResult DescriptionOp::verifyRegions() {
       return WalkResult::interrupt();
     }
     if (!looksOnlyAtShape(op) &&
-        llvm::any_of(op->getOperandTypes(),
-                     llvm::IsaPred<TensorType, BaseMemRefType>)) {
+        llvm::any_of(op->getOperandTypes(), [](Type type) {
+          return isa<TensorType, BaseMemRefType>(getPrimalType(type));
+        })) {
       emitOpError("expected a body that looks only at shapes")
               .attachNote(op->getLoc())
           << "'" << op->getName() << "' may read elements";

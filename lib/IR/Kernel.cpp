@@ -46,11 +46,14 @@ DescriptionOp mlir::pol::lookupDescription(func::FuncOp function) {
   return nullptr;
 }
 
-BundleType Kernel::getBundleType(MLIRContext *context, BufferRole role) const {
+BundleType Kernel::getBundleType(MLIRContext *context, BufferRole role,
+                                 BundleType given) const {
   SmallVector<StringAttr> names;
   SmallVector<Type> types;
   for (const BufferDescription &buffer : buffers) {
     if (buffer.role != role)
+      continue;
+    if (given && buffer.isOptional && !given.find(buffer.name.getValue()))
       continue;
     names.push_back(buffer.name);
     types.push_back(buffer.type);
@@ -72,7 +75,9 @@ Type Kernel::getArgumentType(StringAttr buffer) const {
 BundleType Kernel::getBufferBundleType(BufferRole role,
                                        SpaceTypeInterface space,
                                        TypeRange inputs) const {
-  bool asMemRefs = llvm::any_of(inputs, llvm::IsaPred<BaseMemRefType>);
+  bool asMemRefs = llvm::any_of(inputs, [](Type input) {
+    return isa<BaseMemRefType>(getPrimalType(input));
+  });
   SmallVector<StringAttr> names;
   SmallVector<Type> types;
   for (const BufferDescription &buffer : buffers) {
@@ -89,6 +94,12 @@ BundleType Kernel::getBufferBundleType(BufferRole role,
 bool Kernel::hasRole(BufferRole role) const {
   return llvm::any_of(buffers, [&](const BufferDescription &buffer) {
     return buffer.role == role;
+  });
+}
+
+bool Kernel::needsRole(BufferRole role) const {
+  return llvm::any_of(buffers, [&](const BufferDescription &buffer) {
+    return buffer.role == role && !buffer.isOptional;
   });
 }
 

@@ -59,6 +59,13 @@ static LogicalResult verifyFreshBuffer(Operation *op, Type buffer,
 /// Checks every buffer that materializing `description` as `type` makes.
 static LogicalResult verifyMaterialized(Operation *op, Type description,
                                         Type type, SpaceTypeInterface space) {
+  if (auto duplicated = dyn_cast<DuplicatedType>(description)) {
+    auto made = cast<DuplicatedType>(type);
+    return failure(failed(verifyMaterialized(op, duplicated.getPrimal(),
+                                             made.getPrimal(), space)) ||
+                   failed(verifyMaterialized(op, duplicated.getShadow(),
+                                             made.getShadow(), space)));
+  }
   auto bundle = dyn_cast<BundleType>(description);
   if (!bundle) {
     // A buffer passes through: nothing is made.
@@ -84,6 +91,11 @@ static bool materializes(Type description, Type type) {
                           return materializes(std::get<0>(pair),
                                               std::get<1>(pair));
                         });
+  auto duplicated = dyn_cast<DuplicatedType>(description);
+  auto made = dyn_cast<DuplicatedType>(type);
+  if (duplicated && made)
+    return materializes(duplicated.getPrimal(), made.getPrimal()) &&
+           materializes(duplicated.getShadow(), made.getShadow());
   auto undef = dyn_cast<UndefType>(description);
   if (!undef)
     return description == type;
@@ -123,7 +135,7 @@ LogicalResult AllocOp::verify() {
              << type;
     return verifyMaterialized(*this, spec.getType(), type, space);
   }
-  if (isa<BundleType>(type))
+  if (isa<BundleType, DuplicatedType>(type))
     return emitOpError("expected a description of ") << type;
   if (failed(verifyExtents(*this, type, getExtents())))
     return failure();

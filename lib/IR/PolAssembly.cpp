@@ -237,6 +237,43 @@ void mlir::pol::printUndefTypes(OpAsmPrinter &printer, Operation *, Value like,
     printer << " -> " << result;
 }
 
+ParseResult mlir::pol::parseDuplicatedTypes(OpAsmParser &parser,
+                                            Type &primalType,
+                                            OptionalOperand shadow,
+                                            Type &shadowType, Type &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  auto emitError = [&] { return parser.emitError(loc); };
+  if (parser.parseType(primalType))
+    return failure();
+  if (shadow) {
+    if (parser.parseComma() || parser.parseType(shadowType))
+      return failure();
+    result = DuplicatedType::getChecked(emitError, parser.getContext(),
+                                        primalType, shadowType);
+    return success(!!result);
+  }
+  if (succeeded(parser.parseOptionalArrow()))
+    return parser.parseType(result);
+  // Checked as a type before its shadow can be described.
+  if (!DuplicatedType::getChecked(emitError, parser.getContext(), primalType,
+                                  primalType))
+    return failure();
+  result = DuplicatedType::get(parser.getContext(), primalType,
+                               getDescribedType(primalType));
+  return success();
+}
+
+void mlir::pol::printDuplicatedTypes(OpAsmPrinter &printer, Operation *,
+                                     Type primalType, Value shadow,
+                                     Type shadowType, Type result) {
+  printer << primalType;
+  if (shadow)
+    printer << ", " << shadowType;
+  else if (cast<DuplicatedType>(result).getShadow() !=
+           getDescribedType(primalType))
+    printer << " -> " << result;
+}
+
 static ParseResult parseParenthesizedTypes(OpAsmParser &parser, Types &types) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
     return parser.parseType(types.emplace_back());

@@ -52,6 +52,14 @@ ParseResult parseUndefTypes(OpAsmParser &parser, OptionalOperand like,
 void printUndefTypes(OpAsmPrinter &printer, Operation *op, Value like,
                      Type likeType, Type result);
 
+/// `type(primal), type(shadow)`, or `type(primal) -> type(result)`, the latter
+/// left out where the shadow is described like the primal.
+ParseResult parseDuplicatedTypes(OpAsmParser &parser, Type &primalType,
+                                 OptionalOperand shadow, Type &shadowType,
+                                 Type &result);
+void printDuplicatedTypes(OpAsmPrinter &printer, Operation *op, Type primalType,
+                          Value shadow, Type shadowType, Type result);
+
 /// `(inputs), space -> result`
 ParseResult parseDescribingTypes(OpAsmParser &parser, Types &inputs,
                                  OptionalOperand space, Type &spaceType,

@@ -31,8 +31,8 @@ public:
   NestingScope() { ++depth; }
   ~NestingScope() { --depth; }
 
-  /// An array in the innermost bundle is as deep as any type may be.
-  ParseResult check(AsmParser &parser, unsigned limit = kMaxBundleDepth + 1) {
+  /// A duplicated array in the innermost bundle is as deep as any type may be.
+  ParseResult check(AsmParser &parser, unsigned limit = kMaxBundleDepth + 2) {
     if (depth <= limit)
       return success();
     return parser.emitError(parser.getCurrentLocation())
@@ -130,10 +130,11 @@ LogicalResult BundleType::verify(function_ref<InFlightDiagnostic()> emitError,
     if (!seen.insert(name).second)
       return emitError() << "expected unique bundle names, but got '"
                          << name.getValue() << "' twice";
-    if (!isa<UndefType, BundleType, RankedTensorType, MemRefType>(type))
+    if (!isa<UndefType, BundleType, DuplicatedType, RankedTensorType,
+             MemRefType>(type))
       return emitError() << "expected bundle entry '" << name.getValue()
-                         << "' to be a description, ranked tensor, memref or "
-                            "bundle, but got "
+                         << "' to be a description, ranked tensor, memref, "
+                            "duplicated value or bundle, but got "
                          << type;
     if (getBundleDepth(type) >= kMaxBundleDepth)
       return emitError() << "expected bundles to nest at most "
@@ -181,6 +182,76 @@ void BundleType::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Duplicated
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseDuplicatedParts(AsmParser &parser, Type &primal,
+                                        Type &shadow) {
+  NestingScope scope;
+  if (scope.check(parser) || parser.parseType(primal))
+    return failure();
+  shadow = primal;
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  return parser.parseType(shadow);
+}
+
+static void printDuplicatedParts(AsmPrinter &printer, Type primal,
+                                 Type shadow) {
+  printer << primal;
+  if (shadow != primal)
+    printer << ", " << shadow;
+}
+
+/// What a shadow that is not a description has to be.
+static StringRef getBufferKind(Type type) {
+  if (isa<RankedTensorType>(type))
+    return "ranked tensor";
+  return isa<MemRefType>(type) ? "memref" : "";
+}
+
+LogicalResult
+DuplicatedType::verify(function_ref<InFlightDiagnostic()> emitError,
+                       Type primal, Type shadow) {
+  auto isFloats = [](Type type) {
+    return isa<FloatType>(cast<ShapedType>(type).getElementType());
+  };
+  if (!isa<UndefType, RankedTensorType, MemRefType>(primal) ||
+      !isFloats(primal))
+    return emitError() << "expected a primal that is a ranked tensor, memref "
+                          "or description of floats, but got "
+                       << primal;
+  StringRef kind = getBufferKind(primal);
+  if (!isa<UndefType>(shadow) &&
+      (kind.empty() || getBufferKind(shadow) != kind)) {
+    InFlightDiagnostic error = emitError() << "expected the shadow of ";
+    error << primal << " to be a ";
+    if (!kind.empty())
+      error << kind << " or a ";
+    error << "description, but got " << shadow;
+    return error;
+  }
+  if (!isFloats(shadow))
+    return emitError() << "expected a shadow of floats, but got " << shadow;
+  auto primalShape = cast<ShapedType>(primal);
+  auto shadowShape = cast<ShapedType>(shadow);
+  if (failed(verifyCompatibleShape(primalShape.getShape(),
+                                   shadowShape.getShape())))
+    return emitError() << "expected a shadow of the shape of " << primal
+                       << ", but got " << shadow;
+  // Of equal width there is no wider: f16 and bf16 each hold what the other
+  // does not.
+  Type primalElement = primalShape.getElementType();
+  Type shadowElement = shadowShape.getElementType();
+  if (primalElement != shadowElement &&
+      primalElement.getIntOrFloatBitWidth() >=
+          shadowElement.getIntOrFloatBitWidth())
+    return emitError() << "expected a shadow of " << primalElement
+                       << " or wider elements, but got " << shadow;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Queries
 //===----------------------------------------------------------------------===//
 
@@ -207,13 +278,22 @@ mlir::pol::verifyMemorySpace(function_ref<InFlightDiagnostic()> emitError,
 bool mlir::pol::isBufferType(Type type) {
   if (auto bundle = dyn_cast<BundleType>(type))
     return llvm::all_of(bundle.getTypes(), isBufferType);
+  if (auto duplicated = dyn_cast<DuplicatedType>(type))
+    return isBufferType(duplicated.getPrimal()) &&
+           isBufferType(duplicated.getShadow());
   return isa<RankedTensorType, MemRefType>(type);
 }
 
 bool mlir::pol::isDescriptionType(Type type) {
   if (auto bundle = dyn_cast<BundleType>(type))
     return llvm::all_of(bundle.getTypes(), isDescriptionType);
-  return isa<UndefType>(type);
+  // The shadow of a description is one.
+  return isa<UndefType>(getPrimalType(type));
+}
+
+Type mlir::pol::getPrimalType(Type type) {
+  auto duplicated = dyn_cast<DuplicatedType>(type);
+  return duplicated ? duplicated.getPrimal() : type;
 }
 
 Type mlir::pol::getMaterializedType(Type description, SpaceTypeInterface space,
@@ -223,6 +303,12 @@ Type mlir::pol::getMaterializedType(Type description, SpaceTypeInterface space,
     for (Type type : bundle.getTypes())
       types.push_back(getMaterializedType(type, space, asMemRefs));
     return BundleType::get(description.getContext(), bundle.getNames(), types);
+  }
+  if (auto duplicated = dyn_cast<DuplicatedType>(description)) {
+    Type primal = getMaterializedType(duplicated.getPrimal(), space, asMemRefs);
+    Type shadow = getMaterializedType(duplicated.getShadow(), space,
+                                      isa<MemRefType>(primal));
+    return DuplicatedType::get(description.getContext(), primal, shadow);
   }
   auto undef = dyn_cast<UndefType>(description);
   if (!undef)
@@ -241,12 +327,17 @@ Type mlir::pol::getDescribedType(Type buffer) {
       types.push_back(getDescribedType(type));
     return BundleType::get(buffer.getContext(), bundle.getNames(), types);
   }
+  if (auto duplicated = dyn_cast<DuplicatedType>(buffer))
+    return DuplicatedType::get(buffer.getContext(),
+                               getDescribedType(duplicated.getPrimal()),
+                               getDescribedType(duplicated.getShadow()));
   auto shaped = cast<ShapedType>(buffer);
   return UndefType::get(buffer.getContext(), shaped.getShape(),
                         shaped.getElementType());
 }
 
-/// Compares two types entry for entry of bundles, and their leaves as told.
+/// Compares two types entry for entry of bundles, primals and shadows each with
+/// their like, and their leaves as told.
 static bool matchLeaves(Type a, Type b,
                         function_ref<bool(Type, Type)> matchLeaf) {
   auto bundleA = dyn_cast<BundleType>(a);
@@ -258,7 +349,13 @@ static bool matchLeaves(Type a, Type b,
                           auto [typeA, typeB] = pair;
                           return matchLeaves(typeA, typeB, matchLeaf);
                         });
-  return !bundleA && !bundleB && matchLeaf(a, b);
+  auto duplicatedA = dyn_cast<DuplicatedType>(a);
+  auto duplicatedB = dyn_cast<DuplicatedType>(b);
+  if (duplicatedA && duplicatedB)
+    return matchLeaf(duplicatedA.getPrimal(), duplicatedB.getPrimal()) &&
+           matchLeaf(duplicatedA.getShadow(), duplicatedB.getShadow());
+  return !bundleA && !bundleB && !duplicatedA && !duplicatedB &&
+         matchLeaf(a, b);
 }
 
 static bool haveCompatibleShapes(Type a, Type b) {

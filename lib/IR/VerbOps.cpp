@@ -78,7 +78,8 @@ template <typename OpTy> static LogicalResult verifyDescribingUse(OpTy op) {
     return op.emitOpError("expected kernel ")
            << getKernelName(op.getKernel()) << " to describe " << what
            << ", but it describes none";
-  BundleType described = kernel->getBundleType(op.getContext(), OpTy::role);
+  BundleType described =
+      kernel->getBundleType(op.getContext(), OpTy::role, op.getType());
   // An empty bundle is neither form, or both.
   return verifyBundle(op, op.getKernel(), what, described, op.getType());
 }
@@ -154,11 +155,11 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
   for (BufferRole role :
        {BufferRole::Output, BufferRole::Checkpoint, BufferRole::Scratch}) {
     Value bundle = getBundle(role);
-    BundleType described = kernel->getBundleType(getContext(), role);
     StringRef what = stringifyBufferRole(role);
+    BundleType given = bundle ? cast<BundleType>(bundle.getType()) : nullptr;
+    BundleType described = kernel->getBundleType(getContext(), role, given);
     if (!bundle) {
-      bool optional = role == BufferRole::Checkpoint && kernel->op;
-      if (kernel->hasRole(role) && !optional)
+      if (kernel->needsRole(role))
         return emitOpError("expected ")
                << what << " buffers " << described << " for "
                << getKernelName(getKernel());
@@ -168,8 +169,7 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
       return emitOpError("expected kernel ")
              << getKernelName(getKernel()) << " to describe " << what
              << " buffers, but it describes none";
-    if (failed(verifyBundle(*this, getKernel(), what, described,
-                            cast<BundleType>(bundle.getType()))))
+    if (failed(verifyBundle(*this, getKernel(), what, described, given)))
       return failure();
   }
   if (!kernel->function)
@@ -221,7 +221,8 @@ LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &) {
       Kernel::resolve(*this, getKernel(), getInvocation());
   if (failed(kernel))
     return failure();
-  if (!kernel->hasRole(BufferRole::Output))
+  // An op's outputs may all be the shadows of its operands.
+  if (kernel->function && !kernel->hasRole(BufferRole::Output))
     return emitOpError("expected kernel ")
            << getKernelName(getKernel())
            << " to describe outputs, but it describes none";

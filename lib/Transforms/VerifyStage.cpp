@@ -49,8 +49,9 @@ static bool anyType(Operation *op, function_ref<bool(Type)> isGone) {
 
 static bool isDescribing(Operation *op) {
   return isa<DescriptionOp, DescribeOp, OutputsOp, CheckpointsOp, ScratchOp,
-             CallOp, ApplyOp, UndefOp, DimOp, BundleOp, GetOp, MergeOp>(op) ||
-         anyType(op, llvm::IsaPred<UndefType, BundleType>);
+             CallOp, ApplyOp, UndefOp, DimOp, BundleOp, GetOp, MergeOp,
+             DuplicatedOp, PrimalOp, ShadowOp>(op) ||
+         anyType(op, llvm::IsaPred<UndefType, BundleType, DuplicatedType>);
 }
 
 static bool isTensorOp(Operation *op) {
@@ -91,7 +92,8 @@ struct Stage {
 
 /// In order: what one stage has removed is gone after the later ones, too.
 static constexpr Stage kStages[] = {
-    {"describe", "no descriptions, bundles or verbs", isDescribing},
+    {"describe", "no descriptions, bundles, duplicated values or verbs",
+     isDescribing},
     {"materialize", "no tensors", isTensorOp},
     {"place", "no frames or allocations", isUnplaced},
     {"expand", "no kernels", isKernel},

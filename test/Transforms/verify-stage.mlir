@@ -29,7 +29,7 @@ func.func @fine(%a: !pol.arena, %x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 // -----
 
 func.func @undef() {
-  // expected-error@+1 {{expected no descriptions, bundles or verbs after stage 'describe', but got 'pol.undef'}}
+  // expected-error@+1 {{expected no descriptions, bundles, duplicated values or verbs after stage 'describe', but got 'pol.undef'}}
   %u = pol.undef : !pol.undef<4xf32>
   return
 }
@@ -43,6 +43,19 @@ func.func private @argument(!pol.bundle<{y: tensor<4xf32>}>)
 
 // expected-error@+1 {{but got 'func.func'}}
 func.func private @of_function_type((!pol.undef<4xf32>) -> ())
+
+// -----
+
+// expected-error@+1 {{but got 'func.func'}}
+func.func private @duplicated(!pol.duplicated<tensor<4xf32>>)
+
+// -----
+
+func.func @primal(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{but got 'pol.primal'}}
+  %p = pol.primal %x : tensor<4xf32>
+  return %p : tensor<4xf32>
+}
 
 //--- materialize.mlir
 func.func @fine(%a: !pol.arena, %x: memref<8x4xf32>) {

@@ -48,7 +48,7 @@ using Buffers = SmallVectorImpl<BufferDescription>;
 /// Every memref is read and written; tensors are values.
 static void getBufferEffects(Operation *op, Effects &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
-    if (!isa<MemRefType>(operand.get().getType()))
+    if (!isa<MemRefType>(getPrimalType(operand.get().getType())))
       continue;
     effects.emplace_back(MemoryEffects::Read::get(), &operand);
     effects.emplace_back(MemoryEffects::Write::get(), &operand);
@@ -68,7 +68,8 @@ static FailureOr<ShapedType> getShaped(KernelInvocation invocation,
                                        unsigned position, int64_t rank,
                                        StringRef kernel) {
   Value value = invocation.getOperand(position);
-  auto type = value ? dyn_cast<ShapedType>(value.getType()) : ShapedType();
+  auto type = value ? dyn_cast<ShapedType>(getPrimalType(value.getType()))
+                    : ShapedType();
   if (!type || !type.hasRank() || type.getRank() != rank)
     return mlir::emitError(invocation.loc)
            << "expected operand " << position << " of " << kernel
@@ -399,6 +400,48 @@ FailureOr<Operation *> NestedOp::buildKernel(OpBuilder &builder,
                                              ValueRange buffers) {
   return NestedOp::create(builder, invocation.loc, TypeRange(),
                           invocation.getOperand(0), buffers[0])
+      .getOperation();
+}
+
+//===----------------------------------------------------------------------===//
+// PullbackOp
+//===----------------------------------------------------------------------===//
+
+MutableOperandRange PullbackOp::getDpsInitsMutable() { return getDxMutable(); }
+
+void PullbackOp::getEffects(Effects &effects) {
+  getBufferEffects(*this, effects);
+}
+
+bool PullbackOp::takesShadow(OpOperand &operand) {
+  return &operand == &getYMutable();
+}
+
+LogicalResult PullbackOp::inferBuffers(KernelInvocation invocation,
+                                       Buffers &buffers) {
+  FailureOr<ShapedType> x = getShaped(invocation, 0, 1, "test_pol.pullback");
+  if (failed(x))
+    return failure();
+  buffers.push_back(describeBuffer(invocation, "dx", BufferRole::Output,
+                                   x->getShape(), x->getElementType()));
+  return success();
+}
+
+LogicalResult PullbackOp::reifyBufferShapes(OpBuilder &builder,
+                                            KernelInvocation invocation,
+                                            Shapes &shapes) {
+  Value x = PrimalOp::create(builder, invocation.loc, invocation.getOperand(0));
+  shapes.push_back(getShape(builder, invocation, x));
+  return success();
+}
+
+FailureOr<Operation *> PullbackOp::buildKernel(OpBuilder &builder,
+                                               KernelInvocation invocation,
+                                               ValueRange buffers) {
+  return PullbackOp::create(builder, invocation.loc, getTensorTypes(buffers),
+                            invocation.getOperand(0), invocation.getOperand(1),
+                            invocation.getOperand(2), buffers[0], Value(),
+                            IntegerAttr())
       .getOperation();
 }
 

@@ -151,6 +151,36 @@ def TestPol_NestedOp : TestPol_KernelOp<"nested"> {
   }];
 }
 
+def TestPol_Input : AnyTypeOf<[
+    AnyRankedTensor, AnyMemRef,
+    Type<CPred<"::llvm::isa<::mlir::pol::DuplicatedType>($_self)">,
+         "duplicated value">]>;
+
+def TestPol_PullbackOp : TestPol_Op<"pullback", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<Pol_KernelOpInterface, ["takesShadow"]>]> {
+  let summary = "a kernel of duplicated operands that takes one's shadow";
+  let description = [{
+    Of x[N], y[N], and optionally gain[N]: output dx[N]. Of a duplicated y it
+    takes the shadow. A trace is not described.
+  }];
+  let arguments = (ins TestPol_Input:$x, TestPol_Input:$y,
+                       Optional<TestPol_Input>:$gain, TestPol_Buffer:$dx,
+                       Optional<TestPol_Buffer>:$trace,
+                       OptionalAttr<I64Attr>:$order);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{
+    $x `,` $y (`,` $gain^)? `:` type($x) `,` type($y) (`,` type($gain)^)?
+    `outs` `(` $dx `:` type($dx) `)` (`trace` `(` $trace^ `:` type($trace) `)`)?
+    $body attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+}
+
 def TestPol_NoKernelOp : TestPol_Op<"no_kernel", [Pure]> {
   let summary = "an op that is no kernel";
   let arguments = (ins Variadic<AnyType>:$inputs);

@@ -89,7 +89,8 @@ def Pol_DimOp : Pol_Op<"dim", [Pure]> {
 def Pol_BundleOp : Pol_Op<"bundle", [Pure, InferTypeOpAdaptor]> {
   let summary = "group values by name";
   let description = [{
-    Groups descriptions, buffers and bundles by name, in the order given.
+    Groups descriptions, buffers, duplicated values and bundles by name, in the
+    order given.
 
     ```mlir
     %b = pol.bundle {y = %u : !pol.undef<?xf32>, r = %t : tensor<4xf32>}
@@ -156,8 +157,9 @@ def Pol_DescriptionOp : Pol_Op<"description", [
     it is. The arguments are the function's arguments that are not described, in
     order. The body may look at their shapes and at scalars, but never at an
     element: it is free of memory effects, and uses a tensor or memref only in
-    `tensor.dim`, `memref.dim`, `pol.undef like` and the description ops.
-    A function has at most one description.
+    `tensor.dim`, `memref.dim`, `pol.undef like` and the description ops. Of a
+    duplicated argument it looks at `pol.primal` and `pol.shadow`. A function
+    has at most one description.
 
     ```mlir
     pol.description for @softmax(%x: tensor<?xf32>) {
@@ -184,8 +186,8 @@ def Pol_DescribeOp : Pol_Op<"describe", [
   let description = [{
     Names each described buffer and the function argument it is passed as. The
     argument is a tensor or memref of the described element type and a
-    compatible shape, or a bundle of such. Names are unique. A group that is
-    left out is one the kernel does not have.
+    compatible shape, or a bundle or duplicated value of such. Names are unique.
+    A group that is left out is one the kernel does not have.
 
     ```mlir
     pol.describe outputs {y(1) = %u : !pol.undef<?xf32>}

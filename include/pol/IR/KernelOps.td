@@ -13,66 +13,82 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "pol/IR/PolTypes.td"
 
-
 def Pol_KernelFloat : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
 def Pol_KernelBuffer : AnyTypeOf<[
     RankedTensorOf<[Pol_KernelFloat]>, MemRefOf<[Pol_KernelFloat]>],
     "tensor or memref of f16, bf16, f32 or f64">;
+// What is read may be duplicated: it stands for its primal, or, where it is the
+// gradient of an output, for its shadow.
+def Pol_KernelInput : AnyTypeOf<[
+    RankedTensorOf<[Pol_KernelFloat]>, MemRefOf<[Pol_KernelFloat]>,
+    Pol_DuplicatedType],
+    "tensor or memref of f16, bf16, f32 or f64, or such with its shadow">;
+def Pol_Lengths : AnyTypeOf<[
+    RankedTensorOf<[I32, I64]>, MemRefOf<[I32, I64]>],
+    "tensor or memref of i32 or i64">;
 
+// An op whose operands and their relations are those of its signature
+// (pol/IR/KernelSignature.h). What is particular to it are its attributes,
+// which `verifyOptions` checks.
 class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
     : Pol_Op<mnemonic, !listconcat(traits, [
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-        DeclareOpInterfaceMethods<Pol_KernelOpInterface>])> {
+        DeclareOpInterfaceMethods<Pol_KernelOpInterface,
+            ["mayWorkInPlace", "isScratch", "takesShadow"]>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
-}
-
-def Pol_RmsNormOp : Pol_KernelOp<"rms_norm", [
-    AttrSizedOperandSegments, Pol_OneOperand<"x", 0>, Pol_OneOperand<"y", 2>]> {
-  let summary = "root mean square normalization of the last dimension";
-  let description = [{
-    For each row of length M, `y = x · rstd · (w + offset)` with
-    `rstd = 1/√(mean(x²) + eps)`. Without a weight, `w + offset` is 1 and
-    `offset` must be 0.
-
-    | operand | shape | element type |
-    | --- | --- | --- |
-    | x | [..., M], rank ≥ 1 | f16, bf16, f32, f64 |
-    | w, `weight` (optional) | [M] | any of these, no wider than accumulation |
-    | y, output | as x | any of these, no wider than accumulation |
-    | rstd, checkpoint (optional) | [...] | that of accumulation |
-
-    Accumulation is f64 for f64 inputs, else f32. `eps` ≥ 0 is added inside the
-    root, `offset` to the weight, both in the accumulation type. Squares do not
-    overflow or vanish whatever finite values x holds. A row of zeros with
-    `eps` 0 gives NaN, as the formula does; rows of length 0 have rstd =
-    1/√eps. Zhang and Sennrich, *Root Mean Square Layer Normalization*, 2019.
-
-    ```mlir
-    %y, %rstd = pol.rms_norm ins(%x, %w : tensor<?x64xf32>, tensor<64xf32>)
-        outs(%y0 : tensor<?x64xf32>) checkpoints(%r0 : tensor<?xf32>)
-        {eps = 1.0e-6 : f64} -> tensor<?x64xf32>, tensor<?xf32>
-    pol.rms_norm ins(%m : memref<8x64xf16>) outs(%n : memref<8x64xf16>)
-    ```
-  }];
-  let arguments = (ins Pol_KernelBuffer:$x, Optional<Pol_KernelBuffer>:$weight,
-                       Pol_KernelBuffer:$y, Optional<Pol_KernelBuffer>:$rstd,
-                       DefaultValuedAttr<F64Attr, "1.0e-5">:$eps,
-                       DefaultValuedAttr<F64Attr, "0.0">:$offset);
-  let assemblyFormat = [{
-    `ins` `(` $x (`,` $weight^)? `:` type($x) (`,` type($weight)^)? `)`
-    `outs` `(` $y `:` type($y) `)`
-    (`checkpoints` `(` $rstd^ `:` type($rstd) `)`)?
-    attr-dict (`->` type($results)^)?
-  }];
+  let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
+    static const KernelSignature &getSignature();
+    LogicalResult verifyOptions();
     MutableOperandRange getDpsInitsMutable();
-    /// Whether an input and a destination may be the same buffer.
-    bool mayWorkInPlace(OpOperand &input, OpOperand &destination) {
-      return &input == &getXMutable() && &destination == &getYMutable();
+  }];
+  let extraClassDefinition = [{
+    ParseResult $cppClass::parse(OpAsmParser &parser, OperationState &result) {
+      return parseKernel(parser, result, getSignature());
+    }
+    void $cppClass::print(OpAsmPrinter &printer) {
+      printKernel(printer, *this, getSignature());
+    }
+    LogicalResult $cppClass::verify() {
+      return failure(failed(verifyKernel(*this, getSignature())) ||
+                     failed(verifyOptions()));
+    }
+    MutableOperandRange $cppClass::getDpsInitsMutable() {
+      return getKernelInits(*this, getSignature());
+    }
+    void $cppClass::getEffects(
+        SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+      getKernelEffects(*this, getSignature(), effects);
+    }
+    bool $cppClass::mayWorkInPlace(OpOperand &input, OpOperand &destination) {
+      return mayKernelWorkInPlace(*this, getSignature(), input, destination);
+    }
+    bool $cppClass::isScratch(OpOperand &operand) {
+      return isKernelScratch(*this, getSignature(), operand);
+    }
+    bool $cppClass::takesShadow(OpOperand &operand) {
+      return takesKernelShadow(*this, getSignature(), operand);
+    }
+    LogicalResult $cppClass::inferBuffers(
+        KernelInvocation invocation,
+        SmallVectorImpl<BufferDescription> &buffers) {
+      return inferKernelBuffers(getSignature(), invocation, buffers);
+    }
+    LogicalResult $cppClass::reifyBufferShapes(
+        OpBuilder &builder, KernelInvocation invocation,
+        SmallVectorImpl<SmallVector<OpFoldResult>> &shapes) {
+      return reifyKernelBuffers(getSignature(), builder, invocation, shapes);
+    }
+    FailureOr<Operation *> $cppClass::buildKernel(
+        OpBuilder &builder, KernelInvocation invocation, ValueRange buffers) {
+      return buildKernelOp(getSignature(), builder, invocation, buffers);
     }
   }];
 }
+
+include "pol/IR/AttentionOps.td"
+include "pol/IR/NormOps.td"
 
 #endif // POL_IR_KERNELOPS_TD

@@ -24,12 +24,16 @@ def Pol_AllocOp : Pol_Op<"alloc", [
     Allocates what is described: an array, or every array of a bundle, name for
     name. Entries of a bundle that are buffers already pass through untouched.
     Contents are undefined. The result is a tensor whose encoding is the memory
-    space of the space, or a memref in it.
+    space of the space, or a memref in it. Of a duplicated value, what is still
+    a description is allocated: the shadow, or both.
 
     ```mlir
     %t = pol.alloc %arena, %u : !pol.arena, !pol.undef<?xf32> -> tensor<?xf32>
     %b = pol.alloc %heap, %spec : !pol.heap, !pol.bundle<{y: !pol.undef<f32>}>
         -> !pol.bundle<{y: tensor<f32>}>
+    %d = pol.alloc %arena, %x
+        : !pol.arena, !pol.duplicated<tensor<?xbf16>, !pol.undef<?xf32>>
+        -> !pol.duplicated<tensor<?xbf16>, tensor<?xf32>>
     ```
 
     The form with extents in place of a description allocates one array; it is
@@ -52,7 +56,7 @@ def Pol_AllocOp : Pol_Op<"alloc", [
                        OptionalAttr<StrAttr>:$kernel,
                        OptionalAttr<Pol_BufferRoleAttr>:$role);
   let results = (outs Res<AnyTypeOf<[AnyRankedTensor, AnyMemRef,
-                                     Pol_BundleType]>,
+                                     Pol_BundleType, Pol_DuplicatedType]>,
                           "", [MemAlloc<DefaultResource>]>:$result);
   let assemblyFormat = [{
     $space (`,` $spec^)? (`[` $extents^ `]`)? attr-dict `:` type($space)

@@ -27,7 +27,8 @@ def Pol_Dialect : Dialect {
     arena, or the frame of a `pol.frame`, which reclaims everything allocated
     from it when it closes. A kernel (any `func.func` that has a
     `pol.description`, or an op that implements `KernelOpInterface`) states
-    outputs, checkpoints and scratch.
+    outputs, checkpoints and scratch. `pol.duplicated` pairs a value with its
+    shadow, where its gradient goes.
   }];
   // Folds and canonicalizations build their ops.
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -58,6 +59,29 @@ def Pol_BufferRoleAttr : EnumAttr<Pol_Dialect, Pol_BufferRole, "role"> {
 
     ```mlir
     #pol.role<scratch>
+    ```
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Pol_CausalAlignment : I32EnumAttr<"CausalAlignment",
+    "which key a query attends to last", [
+      I32EnumAttrCase<"TopLeft", 0, "top_left">,
+      I32EnumAttrCase<"BottomRight", 1, "bottom_right">,
+      I32EnumAttrCase<"InputPos", 2, "input_pos">
+    ]> {
+  let cppNamespace = "::mlir::pol";
+  let genSpecializedAttr = 0;
+}
+
+def Pol_CausalAttr : EnumAttr<Pol_Dialect, Pol_CausalAlignment, "causal"> {
+  let summary = "which key a query attends to last";
+  let description = [{
+    Query s attends to the keys up to s + pos, where pos is 0 (`top_left`), T − S
+    (`bottom_right`) or an operand (`input_pos`).
+
+    ```mlir
+    #pol.causal<bottom_right>
     ```
   }];
   let assemblyFormat = "`<` $value `>`";

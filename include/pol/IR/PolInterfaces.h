@@ -25,6 +25,8 @@ struct BufferDescription {
   StringAttr name;
   BufferRole role;
   Type type;
+  /// Whether the kernel can be called without it.
+  bool isOptional = false;
 };
 
 /// What a kernel op is asked with before an instance of it exists.

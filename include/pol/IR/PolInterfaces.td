@@ -46,7 +46,7 @@ def Pol_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let description = [{
     An op that is a kernel: it can say which buffers it needs before an instance
     of it exists, from operands, attributes and regions alone, and it can be
-    built from those and the buffers. All methods are static, in the manner of
+    built from those and the buffers. These methods are static, in the manner of
     `inferReturnTypes`, so that `pol.outputs "dialect.op"(...)` works for every
     registered op that implements them. What they are asked with is a
     `KernelInvocation`: operands, each present or absent, attributes, regions
@@ -80,6 +80,27 @@ def Pol_KernelOpInterface : OpInterface<"KernelOpInterface"> {
       (ins "::mlir::OpBuilder &":$builder,
            "::mlir::pol::KernelInvocation":$invocation,
            "::mlir::ValueRange":$buffers)>,
+    InterfaceMethod<[{
+        Whether an input and a destination may be the same buffer: the kernel
+        reads an element of the former before it writes the same one of the
+        latter. Never, unless implemented.
+      }],
+      "bool", "mayWorkInPlace",
+      (ins "::mlir::OpOperand &":$input, "::mlir::OpOperand &":$destination),
+      "", [{ return false; }]>,
+    InterfaceMethod<[{
+        Whether an operand is scratch: written and read, with nothing in it
+        before or after. None is, unless implemented.
+      }],
+      "bool", "isScratch", (ins "::mlir::OpOperand &":$operand), "",
+      [{ return false; }]>,
+    InterfaceMethod<[{
+        Which part of a duplicated operand the kernel takes: its shadow, as of
+        an output whose gradient it reads, or else its primal. False unless
+        implemented.
+      }],
+      "bool", "takesShadow", (ins "::mlir::OpOperand &":$operand), "",
+      [{ return false; }]>,
   ];
 }
 

@@ -17,6 +17,7 @@
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "pol/IR/KernelSignature.h"
 #include "pol/IR/PolTypes.h"
 
 namespace mlir::pol {
@@ -51,9 +52,13 @@ struct Kernel {
   /// Finds the kernel a verb names and checks its inputs, with a diagnostic.
   static FailureOr<Kernel> resolve(Operation *verb, Attribute name,
                                    const KernelInvocation &invocation);
-  /// The bundle type of the buffers of a role.
-  BundleType getBundleType(MLIRContext *context, BufferRole role) const;
+  /// The bundle type of the buffers of a role. Of those that the kernel can do
+  /// without, only the ones that `given` has, if there is one.
+  BundleType getBundleType(MLIRContext *context, BufferRole role,
+                           BundleType given = {}) const;
   bool hasRole(BufferRole role) const;
+  /// Whether there are buffers of a role that the kernel cannot do without.
+  bool needsRole(BufferRole role) const;
   /// The bundle type of the buffers themselves: what the function's arguments
   /// are, or what an op's description becomes in a space.
   BundleType getBufferBundleType(BufferRole role, SpaceTypeInterface space,

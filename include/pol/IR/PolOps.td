@@ -12,6 +12,7 @@
 #define POL_IR_POLOPS_TD
 
 include "pol/IR/DescriptionOps.td"
+include "pol/IR/DifferentiationOps.td"
 include "pol/IR/KernelOps.td"
 include "pol/IR/MemoryOps.td"
 

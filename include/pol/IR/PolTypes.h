@@ -22,21 +22,28 @@
 
 namespace mlir::pol {
 
-/// Whether `type` is a tensor or memref, or a bundle of only these.
+/// Whether `type` is a tensor or memref, or a bundle or duplicated value of
+/// only these.
 bool isBufferType(Type type);
-/// Whether `type` is a description, or a bundle of only these.
+/// Whether `type` is a description, or a bundle or duplicated value of only
+/// these.
 bool isDescriptionType(Type type);
 
+/// What a value stands for that may be duplicated: the type of its primal.
+Type getPrimalType(Type type);
+
 /// What a description becomes in a space: tensors with the memory space as
-/// encoding, or memrefs in it. Buffers stay, bundles keep their names.
+/// encoding, or memrefs in it. Buffers stay, bundles keep their names, and the
+/// shadow of a buffer is of the buffer's kind.
 Type getMaterializedType(Type description, SpaceTypeInterface space,
                          bool asMemRefs = false);
 
 /// What describes a buffer: the inverse, as far as types go.
 Type getDescribedType(Type buffer);
 
-/// Whether `buffer` (a tensor, memref or bundle of them) can be what
-/// `description` describes: same names and element types, compatible shapes.
+/// Whether `buffer` (a tensor, a memref, or a bundle or duplicated value of
+/// them) can be what `description` describes: same names and element types,
+/// compatible shapes.
 bool describes(Type description, Type buffer);
 
 /// Whether two descriptions differ at most in what is known of their shapes.

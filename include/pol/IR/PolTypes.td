@@ -49,8 +49,8 @@ def Pol_BundleType : Pol_Type<"Bundle", "bundle"> {
   let summary = "bundle of named values";
   let description = [{
     An ordered list of uniquely named entries. An entry is a description
-    (`!pol.undef`), a tensor or memref, or another bundle. Bundles may be empty,
-    and nest at most 64 deep.
+    (`!pol.undef`), a tensor or memref, a duplicated value, or another bundle.
+    Bundles may be empty, and nest at most 64 deep.
 
     ```mlir
     !pol.bundle<{y: !pol.undef<?xf32>, stats: !pol.bundle<{m: tensor<f32>}>}>
@@ -68,6 +68,30 @@ def Pol_BundleType : Pol_Type<"Bundle", "bundle"> {
     /// The position of the entry of that name, if there is one.
     ::std::optional<unsigned> find(::llvm::StringRef name) const;
   }];
+}
+
+def Pol_DuplicatedType : Pol_Type<"Duplicated", "duplicated"> {
+  let summary = "value with its shadow";
+  let description = [{
+    A primal and its shadow, where the primal's gradient goes: ranked tensors or
+    memrefs of floats, or descriptions of them. The shadow is of the primal's
+    kind, or a description while it is still to be allocated. It has the
+    primal's shape, and the same element type or a wider one. A shadow of the
+    primal's type is left out.
+
+    ```mlir
+    !pol.duplicated<tensor<4xf32>>
+    !pol.duplicated<memref<?xbf16>, memref<?xf32>>
+    !pol.duplicated<tensor<?xbf16>, !pol.undef<?xf32>>
+    ```
+  }];
+  let parameters = (ins
+      TypeParameter<"::mlir::Type", "ranked tensor, memref or description">
+          :$primal,
+      TypeParameter<"::mlir::Type", "the same kind, or a description">
+          :$shadow);
+  let assemblyFormat = "`<` custom<DuplicatedParts>($primal, $shadow) `>`";
+  let genVerifyDecl = 1;
 }
 
 class Pol_SpaceType<string name, string typeMnemonic, string isFrame,
@@ -147,10 +171,13 @@ def Pol_MarkType : Pol_Type<"Mark", "mark"> {
 def Pol_AnySpace : Type<
     CPred<"::llvm::isa<::mlir::pol::SpaceTypeInterface>($_self)">,
     "space", "::mlir::pol::SpaceTypeInterface">;
-def Pol_AnyDescription : AnyTypeOf<[Pol_UndefType, Pol_BundleType],
-    "description">;
+def Pol_AnyDescription : AnyTypeOf<[
+    Pol_UndefType, Pol_BundleType, Pol_DuplicatedType], "description">;
 def Pol_AnyBuffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef], "buffer">;
 def Pol_AnyShaped : AnyTypeOf<[AnyRankedTensor, AnyMemRef, Pol_UndefType],
     "ranked tensor, memref or description">;
+def Pol_AnyDifferentiable : AnyTypeOf<[
+    Pol_DuplicatedType, AnyRankedTensor, AnyMemRef, Pol_UndefType],
+    "duplicated value, ranked tensor, memref or description">;
 
 #endif // POL_IR_POLTYPES_TD

@@ -79,22 +79,28 @@ def ResolveDescriptions : Pass<"pol-resolve-descriptions", "::mlir::ModuleOp"> {
 }
 
 def FlattenBundles : Pass<"pol-flatten-bundles", "::mlir::ModuleOp"> {
-  let summary = "dissolve bundles and descriptions into tensors and extents";
+  let summary = "dissolve bundles, descriptions and duplicated values";
   let description = [{
     A bundle becomes its entries, a description its dynamic extents: in
     functions (argument attributes move along), calls, `scf` and `cf` control
     flow, `arith.select` and frames. What is left of descriptions are index
-    values, and every `pol.alloc` allocates one array.
+    values, and every `pol.alloc` allocates one array. A duplicated value becomes
+    its primal and its shadow; a kernel that has it as an operand gets the one
+    that it takes, which `KernelOpInterface` says.
 
     ```mlir
     %b = pol.alloc %s, %d : !pol.arena, !pol.bundle<{y: !pol.undef<?xf32>}>
         -> !pol.bundle<{y: tensor<?xf32>}>
+    %w = pol.alloc %s, %e {name = "w"}
+        : !pol.arena, !pol.duplicated<tensor<4xbf16>, !pol.undef<4xf32>>
+        -> !pol.duplicated<tensor<4xbf16>, tensor<4xf32>>
     ```
 
     becomes
 
     ```mlir
     %y = pol.alloc %s[%n] {name = "y"} : !pol.arena -> tensor<?xf32>
+    %dw = pol.alloc %s {name = "w.shadow"} : !pol.arena -> tensor<4xf32>
     ```
   }];
   let dependentDialects = [
@@ -298,7 +304,7 @@ def VerifyStage : Pass<"pol-verify-stage", "::mlir::ModuleOp"> {
 
     | stage | gone |
     | --- | --- |
-    | `describe` | descriptions, bundles, verbs |
+    | `describe` | descriptions, bundles, duplicated values, verbs |
     | `materialize` | tensors |
     | `place` | frames, allocations |
     | `expand` | kernel ops |

@@ -11,6 +11,7 @@
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -58,6 +59,56 @@ Value mlir::pol::getRow(OpBuilder &builder, Location loc, Value array,
       sizes, strides);
   return memref::SubViewOp::create(builder, loc, row, array, offsets, sizes,
                                    strides);
+}
+
+void mlir::pol::buildParallelLoop(OpBuilder &builder, Location loc,
+                                  ArrayRef<OpFoldResult> extents,
+                                  LoopBodyFn body) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  SmallVector<Value> ends;
+  for (OpFoldResult extent : extents)
+    ends.push_back(getValueOrCreateConstantIndexOp(builder, loc, extent));
+  // A loop has at least one dimension.
+  if (ends.empty())
+    ends.push_back(one);
+  scf::ParallelOp::create(builder, loc, SmallVector<Value>(ends.size(), zero),
+                          ends, SmallVector<Value>(ends.size(), one),
+                          [&](OpBuilder &inner, Location, ValueRange indices) {
+                            body(inner, loc,
+                                 indices.take_front(extents.size()));
+                          });
+}
+
+void mlir::pol::buildLoop(OpBuilder &builder, Location loc, Value begin,
+                          Value end, int64_t step, LoopBodyFn body) {
+  Value stepValue = arith::ConstantIndexOp::create(builder, loc, step);
+  scf::ForOp::create(builder, loc, begin, end, stepValue, ValueRange(),
+                     [&](OpBuilder &inner, Location, Value index, ValueRange) {
+                       body(inner, loc, index);
+                       scf::YieldOp::create(inner, loc);
+                     });
+}
+
+SmallVector<OpFoldResult> mlir::pol::getLeadingExtents(OpBuilder &builder,
+                                                       Location loc,
+                                                       Value array,
+                                                       int64_t numTrailing) {
+  SmallVector<OpFoldResult> extents;
+  int64_t rank = cast<MemRefType>(array.getType()).getRank();
+  for (int64_t i = 0; i < rank - numTrailing; ++i)
+    extents.push_back(getExtent(builder, loc, array, i));
+  return extents;
+}
+
+Value mlir::pol::buildMin(OpBuilder &builder, Location loc, Value lhs,
+                          Value rhs) {
+  return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
+}
+
+Value mlir::pol::buildMax(OpBuilder &builder, Location loc, Value lhs,
+                          Value rhs) {
+  return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,4 +231,42 @@ Value mlir::pol::convertFloat(OpBuilder &builder, Location loc, Value value,
   if (from == 64 && type.isBF16())
     value = arith::TruncFOp::create(builder, loc, builder.getF32Type(), value);
   return arith::TruncFOp::create(builder, loc, type, value);
+}
+
+Value FloatBuilder::add(Value lhs, Value rhs) {
+  return arith::AddFOp::create(builder, loc, lhs, rhs);
+}
+
+Value FloatBuilder::subtract(Value lhs, Value rhs) {
+  return arith::SubFOp::create(builder, loc, lhs, rhs);
+}
+
+Value FloatBuilder::multiply(Value lhs, Value rhs) {
+  return arith::MulFOp::create(builder, loc, lhs, rhs);
+}
+
+Value FloatBuilder::divide(Value lhs, Value rhs) {
+  return arith::DivFOp::create(builder, loc, lhs, rhs);
+}
+
+Value FloatBuilder::exp(Value value) {
+  return math::ExpOp::create(builder, loc, value);
+}
+
+Value FloatBuilder::fromIndex(OpFoldResult index) {
+  Value value = getValueOrCreateConstantIndexOp(builder, loc, index);
+  value = builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
+                                                   value);
+  return builder.createOrFold<arith::SIToFPOp>(loc, type, value);
+}
+
+Value FloatBuilder::load(Value array, ValueRange indices) {
+  return convertFloat(
+      builder, loc, memref::LoadOp::create(builder, loc, array, indices), type);
+}
+
+void FloatBuilder::store(Value value, Value array, ValueRange indices) {
+  Type element = cast<MemRefType>(array.getType()).getElementType();
+  memref::StoreOp::create(
+      builder, loc, convertFloat(builder, loc, value, element), array, indices);
 }

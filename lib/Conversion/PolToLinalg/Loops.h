@@ -40,6 +40,25 @@ void buildRowLoop(OpBuilder &builder, Location loc, Value array,
 Value getRow(OpBuilder &builder, Location loc, Value array,
              ValueRange leadingIndices, OpFoldResult length);
 
+/// Builds the body of a loop, given its indices.
+using LoopBodyFn = function_ref<void(OpBuilder &, Location, ValueRange)>;
+
+/// Runs the body for all indices from zero to the extents, in no order.
+void buildParallelLoop(OpBuilder &builder, Location loc,
+                       ArrayRef<OpFoldResult> extents, LoopBodyFn body);
+
+/// Runs the body for every `step`th index from `begin` to `end`, in order.
+void buildLoop(OpBuilder &builder, Location loc, Value begin, Value end,
+               int64_t step, LoopBodyFn body);
+
+/// The extents of an array's dimensions but the last `numTrailing` ones.
+SmallVector<OpFoldResult> getLeadingExtents(OpBuilder &builder, Location loc,
+                                            Value array, int64_t numTrailing);
+
+/// The least of two indices, or the greatest.
+Value buildMin(OpBuilder &builder, Location loc, Value lhs, Value rhs);
+Value buildMax(OpBuilder &builder, Location loc, Value lhs, Value rhs);
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -70,12 +89,50 @@ Value getFloatConstant(OpBuilder &builder, Location loc, FloatType type,
 /// Extends or truncates, or does nothing where the type is right already.
 Value convertFloat(OpBuilder &builder, Location loc, Value value, Type type);
 
+/// Arithmetic in one type, on elements of any.
+struct FloatBuilder {
+  OpBuilder &builder;
+  Location loc;
+  FloatType type;
+
+  Value constant(double value) {
+    return getFloatConstant(builder, loc, type, value);
+  }
+  Value add(Value lhs, Value rhs);
+  Value subtract(Value lhs, Value rhs);
+  Value multiply(Value lhs, Value rhs);
+  Value divide(Value lhs, Value rhs);
+  Value exp(Value value);
+  /// An index, which is not negative.
+  Value fromIndex(OpFoldResult index);
+  /// Elements of arrays, converted from and to their type.
+  Value load(Value array, ValueRange indices);
+  void store(Value value, Value array, ValueRange indices);
+};
+
+/// The indices and one more.
+inline SmallVector<Value> append(ValueRange indices, Value last) {
+  SmallVector<Value> all(indices);
+  all.push_back(last);
+  return all;
+}
+
 //===----------------------------------------------------------------------===//
 // Patterns, by kernel family
 //===----------------------------------------------------------------------===//
 
 void populateRmsNormToLinalgPatterns(RewritePatternSet &patterns,
                                      int64_t sumBlock);
+void populateLayerNormToLinalgPatterns(RewritePatternSet &patterns,
+                                       int64_t sumBlock);
+void populateNormGradToLinalgPatterns(RewritePatternSet &patterns,
+                                      int64_t sumBlock);
+void populateSoftmaxToLinalgPatterns(RewritePatternSet &patterns,
+                                     int64_t sumBlock);
+void populateAttentionToLinalgPatterns(RewritePatternSet &patterns,
+                                       int64_t sumBlock);
+void populateAttentionGradToLinalgPatterns(RewritePatternSet &patterns,
+                                           int64_t sumBlock);
 
 } // namespace mlir::pol
 

@@ -79,11 +79,18 @@ struct ConvertPolToLinalg
       return signalPassFailure();
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
+    populateAttentionGradToLinalgPatterns(patterns, sumBlock);
+    populateAttentionToLinalgPatterns(patterns, sumBlock);
+    populateLayerNormToLinalgPatterns(patterns, sumBlock);
+    populateNormGradToLinalgPatterns(patterns, sumBlock);
     populateRmsNormToLinalgPatterns(patterns, sumBlock);
+    populateSoftmaxToLinalgPatterns(patterns, sumBlock);
     patterns.add<ExpandStridedCopy>(context);
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    target.addIllegalOp<RmsNormOp>();
+    target.addIllegalOp<AttentionGradOp, AttentionOp, LayerNormGradOp,
+                        LayerNormOp, RmsNormGradOp, RmsNormOp, SoftmaxGradOp,
+                        SoftmaxOp>();
     target.addDynamicallyLegalOp<memref::CopyOp>(ExpandStridedCopy::isLegal);
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))

@@ -8,102 +8,19 @@
 
 // The reference expansion of pol.rms_norm.
 
+#include "ExpandKernel.h"
 #include "Loops.h"
+#include "RowScale.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/PatternMatch.h"
 #include "pol/IR/PolOps.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::pol;
-
-//===----------------------------------------------------------------------===//
-// Scales
-//===----------------------------------------------------------------------===//
-
-// Squares double the exponent, so a row is multiplied by a power of two s
-// before its elements are squared, chosen by its largest magnitude. That is
-// exact, and with r = 1/√(mean((x·s)²) + eps·s²) the root of the row itself is
-// r·s. Rows in the middle of the range have s = 1.
-//
-// With f32, scaled rows have their maximum between 2^-42 and 2^43 (subnormal
-// ones: above 2^-22). Then sums of up to 2^40 squares stay below 2^127, and
-// what they lose to underflow, at most 2^-150 each, is under 2^-26 of the sum.
-// With f64 it lies between 2^-480 and 2^480, which does for rows of any length.
-// Elements of f16 are safe as they are: their squares are multiples of 2^-48
-// below 2^32, and f32 holds sums of 2^63 of those.
-//
-// Scaling up is only for an eps so small that squares that vanish beside 1
-// matter beside it; any larger eps might overflow when scaled.
-
-namespace {
-/// Rows whose largest magnitude is beyond 2^threshold have the scale
-/// s = 2^(element + root).
-struct ScaleRule {
-  enum Side { Above, Below } side;
-  int threshold;
-  /// The result is (x · 2^element) · (r · 2^root): s is split so that neither
-  /// product leaves the range of normal numbers where the result is in it. The
-  /// root itself may: 1/√(mean(x²)) is subnormal for the largest rows.
-  int element;
-  int root;
-};
-
-/// The scales of one row: null where no row is scaled.
-struct RowScales {
-  Value element;
-  Value root;
-};
-} // namespace
-
-/// Of the rules that apply to a row, the last one counts.
-static SmallVector<ScaleRule> getScaleRules(Type elementType, double eps) {
-  SmallVector<ScaleRule> rules;
-  if (elementType.isF16())
-    return rules;
-  if (elementType.isF64()) {
-    rules.push_back({ScaleRule::Above, 480, -16, -584});
-    if (eps < 0x1p-900)
-      rules.push_back({ScaleRule::Below, -480, 600, 0});
-    return rules;
-  }
-  rules.push_back({ScaleRule::Above, 43, -8, -77});
-  if (eps < 0x1p-100)
-    rules.push_back({ScaleRule::Below, -42, 85, 0});
-  if (eps < 0x1p-128)
-    rules.push_back({ScaleRule::Below, -84, 127, 0});
-  return rules;
-}
-
-/// Chooses between rules. NaN is beyond no threshold, infinity beyond the upper
-/// one; both stay what they are when scaled.
-static RowScales buildScales(OpBuilder &builder, Location loc,
-                             ArrayRef<ScaleRule> rules, Value maximum) {
-  auto type = cast<FloatType>(maximum.getType());
-  auto power = [&](int exponent) {
-    return getFloatConstant(builder, loc, type, std::ldexp(1.0, exponent));
-  };
-  Value one = power(0);
-  RowScales scales{one, one};
-  for (const ScaleRule &rule : rules) {
-    Value applies = arith::CmpFOp::create(builder, loc,
-                                          rule.side == ScaleRule::Above
-                                              ? arith::CmpFPredicate::OGT
-                                              : arith::CmpFPredicate::OLT,
-                                          maximum, power(rule.threshold));
-    scales.element = arith::SelectOp::create(
-        builder, loc, applies, power(rule.element), scales.element);
-    if (rule.root != 0)
-      scales.root = arith::SelectOp::create(builder, loc, applies,
-                                            power(rule.root), scales.root);
-  }
-  return scales;
-}
 
 //===----------------------------------------------------------------------===//
 // Rows
@@ -190,7 +107,7 @@ void Expansion::buildRow(OpBuilder &builder, Location loc, ValueRange indices) {
         [&](OpBuilder &b, Location, Value index) -> Value {
           return math::AbsFOp::create(b, loc, load(b, loc, row, index));
         });
-    scales = buildScales(builder, loc, rules, maximum);
+    scales = buildRowScales(builder, loc, rules, maximum);
     scale = multiply(builder, loc, scales.element, scales.root);
   }
 
@@ -269,26 +186,12 @@ void Expansion::buildResult(OpBuilder &builder, Location loc,
 // The pattern
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct ExpandRmsNorm : OpRewritePattern<RmsNormOp> {
-  ExpandRmsNorm(MLIRContext *context, int64_t sumBlock)
-      : OpRewritePattern(context), sumBlock(sumBlock) {}
-
-  LogicalResult matchAndRewrite(RmsNormOp op,
-                                PatternRewriter &rewriter) const override {
-    auto kernel = cast<DestinationStyleOpInterface>(op.getOperation());
-    if (!kernel.hasPureBufferSemantics())
-      return rewriter.notifyMatchFailure(op, "expected memrefs");
-    Expansion(op, sumBlock).build(rewriter);
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-  int64_t sumBlock;
-};
-} // namespace
+static void expandRmsNorm(OpBuilder &builder, RmsNormOp op, int64_t sumBlock) {
+  Expansion(op, sumBlock).build(builder);
+}
 
 void mlir::pol::populateRmsNormToLinalgPatterns(RewritePatternSet &patterns,
                                                 int64_t sumBlock) {
-  patterns.add<ExpandRmsNorm>(patterns.getContext(), sumBlock);
+  patterns.add<ExpandKernel<RmsNormOp>>(patterns.getContext(), expandRmsNorm,
+                                        sumBlock);
 }

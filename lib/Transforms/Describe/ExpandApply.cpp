@@ -103,7 +103,9 @@ static LogicalResult expand(ApplyOp apply) {
   Location loc = apply.getLoc();
   Value space = apply.getSpace();
   // Outputs come first, so that they lie below the frame and survive it.
-  Value outputs = allocateOutputs(builder, apply, *kernel);
+  Value outputs;
+  if (kernel->hasRole(BufferRole::Output))
+    outputs = allocateOutputs(builder, apply, *kernel);
   Value checkpoints;
   if (wantsCheckpoints(apply, *kernel))
     checkpoints = describe<CheckpointsOp>(builder, apply, *kernel, space);

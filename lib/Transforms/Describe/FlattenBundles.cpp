@@ -8,13 +8,14 @@
 
 // Dissolves bundles into their entries and descriptions into their extents.
 
+#include "FlattenBundles.h"
+
 #include "FlattenControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "pol/IR/PolOps.h"
 #include "pol/Transforms/Passes.h"
 
 namespace mlir::pol {
@@ -29,8 +30,7 @@ using namespace mlir::pol;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// How many values a type becomes.
-static size_t getFlatSize(Type type) {
+size_t mlir::pol::getFlatSize(Type type) {
   if (auto undef = dyn_cast<UndefType>(type))
     return undef.getNumDynamicDims();
   if (auto bundle = dyn_cast<BundleType>(type)) {
@@ -39,6 +39,9 @@ static size_t getFlatSize(Type type) {
       size += getFlatSize(entry);
     return size;
   }
+  if (auto duplicated = dyn_cast<DuplicatedType>(type))
+    return getFlatSize(duplicated.getPrimal()) +
+           getFlatSize(duplicated.getShadow());
   return 1;
 }
 
@@ -53,6 +56,9 @@ static LogicalResult flattenType(Type type, SmallVectorImpl<Type> &types) {
         return failure();
     return success();
   }
+  if (auto duplicated = dyn_cast<DuplicatedType>(type))
+    return failure(failed(flattenType(duplicated.getPrimal(), types)) ||
+                   failed(flattenType(duplicated.getShadow(), types)));
   if (auto function = dyn_cast<FunctionType>(type)) {
     SmallVector<Type> inputs, results;
     for (Type input : function.getInputs())
@@ -79,6 +85,27 @@ static ValueRange getEntry(ValueRange values, BundleType bundle,
 // Descriptions and bundles
 //===----------------------------------------------------------------------===//
 
+SmallVector<Value> mlir::pol::takeExtents(OpBuilder &builder, Location loc,
+                                          ShapedType like, ValueRange values,
+                                          UndefType description) {
+  SmallVector<Value> extents;
+  int64_t nextOfLike = 0;
+  for (int64_t i = 0, e = like.getRank(); i < e; ++i) {
+    bool known = !like.isDynamicDim(i);
+    bool wanted = description.isDynamicDim(i);
+    if (wanted && known)
+      extents.push_back(
+          arith::ConstantIndexOp::create(builder, loc, like.getDimSize(i)));
+    else if (wanted && isa<UndefType>(like))
+      extents.push_back(values[nextOfLike]);
+    else if (wanted)
+      extents.push_back(getValueOrCreateConstantIndexOp(
+          builder, loc, getExtent(builder, loc, values.front(), i)));
+    nextOfLike += !known;
+  }
+  return extents;
+}
+
 namespace {
 struct FlattenUndef : OpConversionPattern<UndefOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -88,27 +115,10 @@ struct FlattenUndef : OpConversionPattern<UndefOp> {
     SmallVector<Value> extents;
     for (ValueRange extent : adaptor.getExtents())
       llvm::append_range(extents, extent);
-    if (op.getLike() && op.takesShapeOfLike() && extents.empty()) {
-      auto like = cast<ShapedType>(op.getLike().getType());
-      int64_t nextOfLike = 0;
-      for (int64_t i = 0, e = like.getRank(); i < e; ++i) {
-        bool known = !like.isDynamicDim(i);
-        bool wanted = op.getType().isDynamicDim(i);
-        Value extent;
-        if (wanted && known)
-          extent = arith::ConstantIndexOp::create(rewriter, op.getLoc(),
-                                                  like.getDimSize(i));
-        else if (wanted && isa<UndefType>(like))
-          extent = adaptor.getLike()[nextOfLike];
-        else if (wanted)
-          extent = getValueOrCreateConstantIndexOp(
-              rewriter, op.getLoc(),
-              getExtent(rewriter, op.getLoc(), adaptor.getLike().front(), i));
-        if (wanted)
-          extents.push_back(extent);
-        nextOfLike += !known;
-      }
-    }
+    if (op.getLike() && op.takesShapeOfLike() && extents.empty())
+      extents = takeExtents(rewriter, op.getLoc(),
+                            cast<ShapedType>(op.getLike().getType()),
+                            adaptor.getLike(), op.getType());
     rewriter.replaceOpWithMultiple(op, {extents});
     return success();
   }
@@ -195,6 +205,15 @@ struct FlattenAlloc : OpConversionPattern<AllocOp> {
                  buffers);
       return;
     }
+    if (auto duplicated = dyn_cast<DuplicatedType>(spec)) {
+      auto result = cast<DuplicatedType>(type);
+      allocate(builder, op, space, duplicated.getPrimal(), result.getPrimal(),
+               getPrimalValues(values, duplicated), path, buffers);
+      allocate(builder, op, space, duplicated.getShadow(), result.getShadow(),
+               getShadowValues(values, duplicated),
+               name.empty() ? "shadow" : name + ".shadow", buffers);
+      return;
+    }
     if (!isa<UndefType>(spec)) {
       llvm::append_range(buffers, values);
       return;
@@ -236,10 +255,12 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
     ConversionTarget target(*context);
     patterns.add<FlattenUndef, FlattenDim, FlattenBundle, FlattenGet,
                  FlattenMerge, FlattenAlloc>(converter, context);
+    populateFlattenDuplicatedPatterns(patterns, converter);
     populateFlattenControlFlowPatterns(patterns, converter, target);
     target.markUnknownOpDynamicallyLegal(
         [&](Operation *op) { return isFlat(op, converter); });
-    target.addIllegalOp<BundleOp, DimOp, GetOp, MergeOp, UndefOp>();
+    target.addIllegalOp<BundleOp, DimOp, DuplicatedOp, GetOp, MergeOp, PrimalOp,
+                        ShadowOp, UndefOp>();
     target.addDynamicallyLegalOp<AllocOp>(
         [](AllocOp op) { return !op.getSpec(); });
     if (failed(
@@ -247,29 +268,46 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
       return signalPassFailure();
   }
 
+  /// Whether an op has values of these types, in its regions too.
+  static bool carries(Operation *op, function_ref<bool(Type)> isOurs,
+                      bool asOperands = true) {
+    return (asOperands && llvm::any_of(op->getOperandTypes(), isOurs)) ||
+           llvm::any_of(op->getResultTypes(), isOurs) ||
+           llvm::any_of(op->getRegions(), [&](Region &region) {
+             return llvm::any_of(region, [&](Block &block) {
+               return llvm::any_of(block.getArgumentTypes(), isOurs);
+             });
+           });
+  }
+
   /// Reports values of pol's in ops that can neither dissolve nor carry them.
   LogicalResult checkCarriers() {
-    auto isOurs = llvm::IsaPred<BundleType, UndefType>;
     WalkResult result = getOperation().walk([&](Operation *op) {
       if (isa<DescriptionOp, DescribeOp, OutputsOp, CheckpointsOp, ScratchOp,
               CallOp, ApplyOp>(op)) {
         op->emitOpError("expected pol-resolve-descriptions to run first");
         return WalkResult::interrupt();
       }
-      bool carries = llvm::any_of(op->getOperandTypes(), isOurs) ||
-                     llvm::any_of(op->getResultTypes(), isOurs) ||
-                     llvm::any_of(op->getRegions(), [&](Region &region) {
-                       return llvm::any_of(region, [&](Block &block) {
-                         return llvm::any_of(block.getArgumentTypes(), isOurs);
-                       });
-                     });
-      if (!carries || isa_and_nonnull<PolDialect>(op->getDialect()) ||
-          canCarryBundles(op))
+      bool isKernel = isa<KernelOpInterface>(op);
+      if (isKernel && failed(verifyKernelOperands(op)))
+        return WalkResult::interrupt();
+      if (canCarryBundles(op) ||
+          (isa_and_nonnull<PolDialect>(op->getDialect()) && !isKernel))
         return WalkResult::advance();
-      op->emitOpError("expected no bundles or descriptions here: they pass "
-                      "through functions, calls, scf, cf, arith.select and "
-                      "frames only");
-      return WalkResult::interrupt();
+      if (carries(op, llvm::IsaPred<BundleType, UndefType>)) {
+        op->emitOpError("expected no bundles or descriptions here: they pass "
+                        "through functions, calls, scf, cf, arith.select and "
+                        "frames only");
+        return WalkResult::interrupt();
+      }
+      if (carries(op, llvm::IsaPred<DuplicatedType>,
+                  /*asOperands=*/!isKernel)) {
+        op->emitOpError("expected no duplicated values here: they pass through "
+                        "functions, calls, scf, cf, arith.select and frames, "
+                        "and into kernels, only");
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
   }

@@ -80,9 +80,10 @@ ArrayAttr flattenAttrs(const TypeConverter &converter, ArrayAttr attrs,
   for (auto [attr, type] : llvm::zip_equal(attrs, types)) {
     SmallVector<Type> converted;
     (void)converter.convertType(type, converted);
-    // Those of a bundle are about its buffers, and may not fit an extent.
+    // Those of a bundle or pair are about its buffers, and may not fit an
+    // extent.
     for (Type part : converted)
-      flat.push_back(isa<BundleType>(type) && part.isIndex()
+      flat.push_back(isa<BundleType, DuplicatedType>(type) && part.isIndex()
                          ? DictionaryAttr::get(attrs.getContext())
                          : attr);
   }

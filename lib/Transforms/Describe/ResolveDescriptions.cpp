@@ -37,6 +37,15 @@ static Value castDescription(OpBuilder &builder, Location loc, Value value,
           builder, loc, GetOp::create(builder, loc, value, name), element));
     return BundleOp::create(builder, loc, bundle.getNames(), elements);
   }
+  if (auto duplicated = dyn_cast<DuplicatedType>(type)) {
+    Value primal =
+        castDescription(builder, loc, PrimalOp::create(builder, loc, value),
+                        duplicated.getPrimal());
+    Value shadow =
+        castDescription(builder, loc, ShadowOp::create(builder, loc, value),
+                        duplicated.getShadow());
+    return DuplicatedOp::create(builder, loc, primal, shadow);
+  }
   auto undef = cast<UndefType>(type);
   SmallVector<Value> extents;
   for (int64_t i = 0, e = undef.getRank(); i < e; ++i)
@@ -145,7 +154,7 @@ static void markAllocs(Value description, StringAttr kernel,
   SmallVector<Value> worklist{description};
   while (!worklist.empty())
     for (Operation *user : worklist.pop_back_val().getUsers()) {
-      if (isa<GetOp, MergeOp, BundleOp>(user))
+      if (isa<GetOp, MergeOp, BundleOp, DuplicatedOp, PrimalOp, ShadowOp>(user))
         worklist.push_back(user->getResult(0));
       auto alloc = dyn_cast<AllocOp>(user);
       if (!alloc || alloc.getRole())
@@ -172,9 +181,16 @@ template <typename VerbOp> LogicalResult Resolver::resolveVerb(VerbOp verb) {
 
   Location loc = verb.getLoc();
   BundleType type = verb.getType();
+  // What the kernel can do without is there only if it is asked for.
+  BundleType all = kernel->getBundleType(builder.getContext(), VerbOp::role);
   BundleType described =
-      kernel->getBundleType(builder.getContext(), VerbOp::role);
-  Value bundle = BundleOp::create(builder, loc, described.getNames(), *values);
+      kernel->getBundleType(builder.getContext(), VerbOp::role, type);
+  SmallVector<Value> wantedValues;
+  for (auto [name, value] : llvm::zip_equal(all.getNames(), *values))
+    if (described.find(name.getValue()))
+      wantedValues.push_back(value);
+  Value bundle =
+      BundleOp::create(builder, loc, described.getNames(), wantedValues);
   StringAttr name = getBareKernelName(verb.getKernel());
   auto role = BufferRoleAttr::get(builder.getContext(), VerbOp::role);
   if (verb.getSpace()) {
@@ -207,9 +223,12 @@ LogicalResult Resolver::resolveCall(CallOp call) {
   SmallVector<Value> buffers;
   for (const BufferDescription &buffer : kernel->buffers) {
     Value bundle = call.getBundle(buffer.role);
+    bool isGiven =
+        bundle &&
+        cast<BundleType>(bundle.getType()).find(buffer.name.getValue());
     buffers.push_back(
-        bundle ? GetOp::create(builder, loc, bundle, buffer.name).getResult()
-               : Value());
+        isGiven ? GetOp::create(builder, loc, bundle, buffer.name).getResult()
+                : Value());
   }
 
   Operation *result;

@@ -144,13 +144,21 @@ struct YieldModel
   }
 };
 
-/// A kernel reads its inputs and overwrites its destinations in place.
+/// A kernel reads its inputs and overwrites its destinations in place. Scratch
+/// holds nothing before or after: it is written, never read, so that using it
+/// again is no conflict.
 template <typename KernelOp>
 struct KernelModel
     : DstBufferizableOpInterfaceExternalModel<KernelModel<KernelOp>, KernelOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
-    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand) &&
+           !cast<KernelOpInterface>(op).isScratch(operand);
+  }
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
+                               const AnalysisState &) const {
+    return cast<DestinationStyleOpInterface>(op).isDpsInit(&operand) ||
+           cast<KernelOpInterface>(op).isScratch(operand);
   }
 
   /// A kernel that reads an element of an input before it writes the same one
@@ -158,7 +166,7 @@ struct KernelModel
   bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write,
                         const AnalysisState &state) const {
     return read->getOwner() == op && write->getOwner() == op &&
-           cast<KernelOp>(op).mayWorkInPlace(*read, *write) &&
+           cast<KernelOpInterface>(op).mayWorkInPlace(*read, *write) &&
            state.areEquivalentBufferizedValues(read->get(), write->get());
   }
 
@@ -170,6 +178,10 @@ struct KernelModel
       return success();
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
+      if (!isa<TensorType>(operand.getType())) {
+        operands.push_back(operand);
+        continue;
+      }
       FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
       if (failed(buffer))
         return failure();
@@ -190,12 +202,19 @@ struct KernelModel
 };
 } // namespace
 
+template <typename... KernelOps>
+static void attachKernelModels(MLIRContext *context) {
+  (KernelOps::template attachInterface<KernelModel<KernelOps>>(*context), ...);
+}
+
 void mlir::pol::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, PolDialect *) {
     AllocOp::attachInterface<AllocModel>(*context);
     FrameOp::attachInterface<FrameModel>(*context);
     YieldOp::attachInterface<YieldModel>(*context);
-    RmsNormOp::attachInterface<KernelModel<RmsNormOp>>(*context);
+    attachKernelModels<AttentionOp, AttentionGradOp, LayerNormOp,
+                       LayerNormGradOp, RmsNormOp, RmsNormGradOp, SoftmaxOp,
+                       SoftmaxGradOp>(context);
   });
 }

@@ -215,9 +215,10 @@ void LifetimeVerifier::checkParallel(Operation *op, ValueRange operands) {
 namespace {
 struct VerifyLifetimes : pol::impl::VerifyLifetimesBase<VerifyLifetimes> {
   void runOnOperation() override {
-    // A bundle hides what it holds.
+    // A bundle or duplicated value hides what it holds.
     WalkResult bundles = getOperation().walk([](Operation *op) {
-      if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<BundleType>))
+      if (llvm::none_of(op->getResultTypes(),
+                        llvm::IsaPred<BundleType, DuplicatedType>))
         return WalkResult::advance();
       op->emitOpError("expected pol-flatten-bundles to run first");
       return WalkResult::interrupt();

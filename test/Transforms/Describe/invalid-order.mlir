@@ -2,6 +2,7 @@
 // RUN: not pol-opt %t/apply.mlir --pol-resolve-descriptions 2>&1 | FileCheck %t/apply.mlir
 // RUN: not pol-opt %t/outputs.mlir --pol-flatten-bundles 2>&1 | FileCheck %t/outputs.mlir
 // RUN: not pol-opt %t/description.mlir --pol-flatten-bundles 2>&1 | FileCheck %t/description.mlir
+// RUN: not pol-opt %t/duplicated.mlir --pol-verify-lifetimes 2>&1 | FileCheck %t/duplicated.mlir
 
 // A pass that needs another to have run says so.
 
@@ -24,4 +25,11 @@ func.func private @k()
 pol.description for @k() {
   // CHECK: description.mlir:[[@LINE+1]]:{{[0-9]+}}: error: 'pol.describe' op expected pol-resolve-descriptions to run first
   pol.describe
+}
+
+//--- duplicated.mlir
+func.func @f(%x: tensor<4xf32>) -> !pol.duplicated<tensor<4xf32>> {
+  // CHECK: duplicated.mlir:[[@LINE+1]]:{{[0-9]+}}: error: 'pol.duplicated' op expected pol-flatten-bundles to run first
+  %0 = pol.duplicated %x, %x : tensor<4xf32>, tensor<4xf32>
+  return %0 : !pol.duplicated<tensor<4xf32>>
 }

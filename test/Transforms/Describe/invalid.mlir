@@ -143,3 +143,44 @@ func.func @block_argument() {
   }) : () -> ()
   return
 }
+
+//===----------------------------------------------------------------------===//
+// Where duplicated values cannot go
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @duplicated_unregistered(%d: !pol.duplicated<tensor<4xf32>>) {
+  // expected-error @below {{'test.op' op expected no duplicated values here: they pass through functions, calls, scf, cf, arith.select and frames, and into kernels, only}}
+  "test.op"(%d) : (!pol.duplicated<tensor<4xf32>>) -> ()
+  return
+}
+
+// -----
+
+func.func @duplicated_argument_of_kernel(%x: tensor<4xf32>) {
+  // expected-error @below {{'test_pol.pullback' op expected no duplicated values here}}
+  %0 = test_pol.pullback %x, %x : tensor<4xf32>, tensor<4xf32> outs(%x : tensor<4xf32>) {
+  ^bb0(%d: !pol.duplicated<tensor<4xf32>>):
+    test_pol.fold_yield
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @description_as_primal(%x: tensor<4xf32>, %d: !pol.duplicated<!pol.undef<4xf32>>) {
+  // expected-error @below {{'test_pol.pullback' op expected the primal of operand 0 to be a tensor or memref, but got '!pol.undef<4xf32>'}}
+  %0 = test_pol.pullback %d, %x : !pol.duplicated<!pol.undef<4xf32>>, tensor<4xf32> outs(%x : tensor<4xf32>) {
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @description_as_shadow(%x: tensor<4xf32>, %d: !pol.duplicated<tensor<4xf32>, !pol.undef<?xf32>>) {
+  // expected-error @below {{'test_pol.pullback' op expected the shadow of operand 1 to be a tensor or memref, but got '!pol.undef<?xf32>'}}
+  %0 = test_pol.pullback %d, %d : !pol.duplicated<tensor<4xf32>, !pol.undef<?xf32>>, !pol.duplicated<tensor<4xf32>, !pol.undef<?xf32>> outs(%x : tensor<4xf32>) {
+  } -> tensor<4xf32>
+  return
+}

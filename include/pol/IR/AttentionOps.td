@@ -1,0 +1,129 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Attention, forward and backward.
+
+#ifndef POL_IR_ATTENTIONOPS_TD
+#define POL_IR_ATTENTIONOPS_TD
+
+include "pol/IR/KernelOps.td"
+
+def Pol_AttentionOp : Pol_KernelOp<"attention",
+                                      [AttrSizedOperandSegments]> {
+  let summary = "scaled dot product attention";
+  let description = [{
+    `o = softmax(s) · v` along the keys, with the score of query q and key t
+    `s = cap(scale · Σ q·k) + bias`, where `cap(s) = softcap · tanh(s/softcap)`,
+    or s itself without `softcap`. Keys that are masked take no part.
+
+    | operand | shape | element type |
+    | --- | --- | --- |
+    | q | [B, H, S, D] | f16, bf16, f32, f64 |
+    | k | [B, Hk, T, D] | any of these, no wider than accumulation |
+    | v | [B, Hk, T, Dv] | any of these, no wider than accumulation |
+    | bias (optional) | [1 or B, 1 or H, S, T] | any of these |
+    | input_pos (with `causal = #pol.causal<input_pos>`) | | index |
+    | q_lengths, k_lengths (optional) | [B] | i32, i64 |
+    | o, output | [B, H, S, Dv] | any of these, no wider than accumulation |
+    | max, sum, checkpoints (both or none) | [B, H, S] | that of accumulation |
+
+    Hk divides H, and query head h reads head ⌊h / (H/Hk)⌋ of k and v. `scale`
+    defaults to 1/√D. Accumulation is f64 where q is f64, else f32.
+
+    A key t is kept for query s where all of these hold:
+
+    * `t < k_lengths[b]`, with lengths at most T;
+    * with `causal`, `t ≤ s + pos`. With `top_left`, pos is 0: query 0 sees key
+      0 alone. With `bottom_right`, pos is T − S: the last query sees all keys.
+      They are one where S = T. With `input_pos`, pos is that operand, the
+      number of keys that came before the first query; it may be negative;
+    * with `window = w`, which wants `causal`, `t ≥ s + pos − w`: at most w + 1
+      keys.
+
+    Queries from `q_lengths[b]` on keep no key. A query that keeps none has o =
+    0, max = −∞ and sum = 0, and no gradient. What masked positions hold is
+    never read. `max` is the largest score of a query, `sum` that of exp(s −
+    max). Vaswani et al., *Attention Is All You Need*, 2017; Ainslie et al.,
+    *GQA*, 2023.
+
+    ```mlir
+    %o, %m, %l = pol.attention
+        ins(%q, %k, %v, k_lengths = %n : tensor<2x6x?x64xf16>,
+            tensor<2x2x?x64xf16>, tensor<2x2x?x32xf16>, tensor<2xi32>)
+        outs(%o0 : tensor<2x6x?x32xf16>)
+        checkpoints(%m0, %l0 : tensor<2x6x?xf32>, tensor<2x6x?xf32>)
+        {causal = #pol.causal<bottom_right>, softcap = 30.0 : f64}
+        -> tensor<2x6x?x32xf16>, tensor<2x6x?xf32>, tensor<2x6x?xf32>
+    ```
+  }];
+  let arguments = (ins Pol_KernelInput:$q, Pol_KernelInput:$k,
+                       Pol_KernelInput:$v, Optional<Pol_KernelInput>:$bias,
+                       Optional<Index>:$input_pos,
+                       Optional<Pol_Lengths>:$q_lengths,
+                       Optional<Pol_Lengths>:$k_lengths, Pol_KernelBuffer:$o,
+                       Optional<Pol_KernelBuffer>:$max,
+                       Optional<Pol_KernelBuffer>:$sum,
+                       OptionalAttr<F64Attr>:$scale,
+                       OptionalAttr<Pol_CausalAttr>:$causal,
+                       OptionalAttr<F64Attr>:$softcap,
+                       OptionalAttr<I64Attr>:$window);
+}
+
+def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
+                                      [AttrSizedOperandSegments]> {
+  let summary = "gradients of pol.attention";
+  let description = [{
+    With P the weights of the forward pass, recomputed as `exp(s − max)/sum`,
+    dP = dout · vᵀ, Δ = Σ dout·o along Dv and `ds = P·(dP − Δ)`:
+    `dv = Pᵀ·dout`, `dq = scale · (ds·cap′)·k`, `dk = scale · (ds·cap′)ᵀ·q`, each
+    summed over the query heads of a group where they share a head, and `dbias =
+    ds`, summed over the dimensions in which bias is 1. Each is overwritten,
+    never added to; one without a destination is not computed. Sums have a fixed
+    order, and nothing of size S × T is stored.
+
+    | operand | shape | element type |
+    | --- | --- | --- |
+    | q, k, v, bias, input_pos, q_lengths, k_lengths | as in `pol.attention` | |
+    | o, dout | [B, H, S, Dv] | any float no wider than accumulation |
+    | max, sum, checkpoints of the forward op | [B, H, S] | that of accumulation |
+    | dq, dk, dv (optional) | as q, k, v | any of these, no wider than accumulation |
+    | dbias (optional) | as bias | any of these, no wider than accumulation |
+    | delta, scratch | [B, H, S] | that of accumulation |
+
+    The scratch is there where dq, dk or dbias is. The attributes are those of
+    the forward op. Masked positions have no part in any gradient, and are 0 in
+    dbias. Dao et al., *FlashAttention*, 2022.
+
+    ```mlir
+    %dq, %dv = pol.attention_grad
+        ins(%q, %k, %v, %o, %do : tensor<2x6x8x64xf32>, tensor<2x2x9x64xf32>,
+            tensor<2x2x9x32xf32>, tensor<2x6x8x32xf32>, tensor<2x6x8x32xf32>)
+        checkpoints(%m, %l : tensor<2x6x8xf32>, tensor<2x6x8xf32>)
+        outs(%dq0, dv = %dv0 : tensor<2x6x8x64xf32>, tensor<2x2x9x32xf32>)
+        scratch(%delta : tensor<2x6x8xf32>) {causal = #pol.causal<top_left>}
+        -> tensor<2x6x8x64xf32>, tensor<2x2x9x32xf32>
+    ```
+  }];
+  let arguments = (ins Pol_KernelInput:$q, Pol_KernelInput:$k,
+                       Pol_KernelInput:$v, Pol_KernelInput:$o,
+                       Pol_KernelInput:$dout, Optional<Pol_KernelInput>:$bias,
+                       Optional<Index>:$input_pos,
+                       Optional<Pol_Lengths>:$q_lengths,
+                       Optional<Pol_Lengths>:$k_lengths, Pol_KernelBuffer:$max,
+                       Pol_KernelBuffer:$sum, Optional<Pol_KernelBuffer>:$dq,
+                       Optional<Pol_KernelBuffer>:$dk,
+                       Optional<Pol_KernelBuffer>:$dv,
+                       Optional<Pol_KernelBuffer>:$dbias,
+                       Optional<Pol_KernelBuffer>:$delta,
+                       OptionalAttr<F64Attr>:$scale,
+                       OptionalAttr<Pol_CausalAttr>:$causal,
+                       OptionalAttr<F64Attr>:$softcap,
+                       OptionalAttr<I64Attr>:$window);
+}
+
+#endif // POL_IR_ATTENTIONOPS_TD

@@ -1,0 +1,187 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What the kernels of this dialect have in common, as data: the operands of
+// each and how their shapes and element types relate. Assembly, verification,
+// descriptions, effects and building follow from it.
+
+#ifndef POL_IR_KERNELSIGNATURE_H
+#define POL_IR_KERNELSIGNATURE_H
+
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "pol/IR/PolInterfaces.h"
+
+namespace mlir::pol {
+
+/// Where an operand is written in the assembly, and with that what happens to
+/// it: `Ins` and `Saved` are read (the latter are the forward pass's
+/// checkpoints, in a backward op), `Outs` and `Checkpoints` are overwritten,
+/// `Scratch` is both.
+enum class KernelClause { Ins, Saved, Outs, Checkpoints, Scratch };
+
+/// What an operand's elements are.
+enum class KernelElement {
+  Float,        ///< a float no wider than what is accumulated in
+  Accumulation, ///< what is accumulated in
+  Length,       ///< i32 or i64
+  Index         ///< no array, but a single `index`
+};
+
+/// One operand of a kernel. Unless said otherwise it is required.
+struct KernelOperand {
+  StringRef name;
+  KernelClause clause;
+  /// A letter for each dimension: equal letters are equal extents. `*` stands
+  /// for all leading dimensions; a lower case letter for 1 or the extent of its
+  /// upper case; `P` for the number of blocks that rows are summed in.
+  StringRef shape;
+  KernelElement element = KernelElement::Float;
+  bool isOptional = false;
+  /// Inputs: stands for the shadow where it is duplicated.
+  bool isCotangent = false;
+  /// Inputs: given for its type alone.
+  bool isUnread = false;
+  /// Inputs: the destination that may be the same buffer.
+  StringRef inPlace;
+  /// Outputs: the input whose element type a description has.
+  StringRef like;
+  /// Outputs: the input that this is the gradient of.
+  StringRef gradientOf;
+  /// Scratch: the gradients that need it, separated by spaces.
+  StringRef usedFor;
+
+  constexpr KernelOperand(StringRef name, KernelClause clause, StringRef shape)
+      : name(name), clause(clause), shape(shape) {}
+  constexpr KernelOperand of(KernelElement value) const {
+    KernelOperand copy = *this;
+    copy.element = value;
+    return copy;
+  }
+  constexpr KernelOperand optional() const {
+    KernelOperand copy = *this;
+    copy.isOptional = true;
+    return copy;
+  }
+  constexpr KernelOperand cotangent() const {
+    KernelOperand copy = *this;
+    copy.isCotangent = true;
+    return copy;
+  }
+  constexpr KernelOperand unread() const {
+    KernelOperand copy = *this;
+    copy.isUnread = true;
+    copy.isOptional = true;
+    return copy;
+  }
+  constexpr KernelOperand sharedWith(StringRef destination) const {
+    KernelOperand copy = *this;
+    copy.inPlace = destination;
+    return copy;
+  }
+};
+
+/// The makers that signatures are written with.
+namespace kernel {
+constexpr KernelOperand in(StringRef name, StringRef shape) {
+  return KernelOperand(name, KernelClause::Ins, shape);
+}
+constexpr KernelOperand saved(StringRef name, StringRef shape) {
+  return KernelOperand(name, KernelClause::Saved, shape)
+      .of(KernelElement::Accumulation);
+}
+constexpr KernelOperand out(StringRef name, StringRef shape, StringRef like) {
+  KernelOperand operand(name, KernelClause::Outs, shape);
+  operand.like = like;
+  return operand;
+}
+constexpr KernelOperand gradient(StringRef name, StringRef shape,
+                                 StringRef input, StringRef like) {
+  KernelOperand operand = out(name, shape, like).optional();
+  operand.gradientOf = input;
+  return operand;
+}
+constexpr KernelOperand checkpoint(StringRef name, StringRef shape) {
+  return KernelOperand(name, KernelClause::Checkpoints, shape)
+      .of(KernelElement::Accumulation)
+      .optional();
+}
+constexpr KernelOperand scratch(StringRef name, StringRef shape,
+                                StringRef usedFor) {
+  KernelOperand operand = KernelOperand(name, KernelClause::Scratch, shape)
+                              .of(KernelElement::Accumulation)
+                              .optional();
+  operand.usedFor = usedFor;
+  return operand;
+}
+} // namespace kernel
+
+/// A kernel's operands, in the order of the op's operand groups, of which each
+/// holds at most one value. The first one decides what is accumulated in.
+struct KernelSignature {
+  StringRef name;
+  ArrayRef<KernelOperand> operands;
+  /// Attributes of type f64 that are not printed where they have this value.
+  ArrayRef<std::pair<StringRef, double>> defaults;
+  /// An extent that must be a multiple of another; 0 if there is none.
+  char dividend = 0;
+  char divisor = 0;
+
+  /// Operands that a verb gives by position: the leading ones, which are read.
+  ArrayRef<KernelOperand> getInputs() const;
+  bool hasOptionalOperands() const;
+  /// The position of the operand of that name.
+  unsigned getIndex(StringRef operand) const;
+};
+
+/// Rows are summed in at most this many blocks, of a multiple of
+/// `kRowsPerSubBlock` rows each. The split depends on the number of rows alone.
+inline constexpr int64_t kMaxRowBlocks = 64;
+inline constexpr int64_t kRowsPerSubBlock = 64;
+
+/// The operand at a position of the signature, null if absent.
+Value getKernelOperand(Operation *op, const KernelSignature &signature,
+                       unsigned index);
+
+/// The types of array an operand can be: as it is, or as the primal or shadow
+/// of a duplicated one. Null if it is no array.
+ShapedType getOperandArray(Type type, const KernelOperand &operand);
+
+ParseResult parseKernel(OpAsmParser &parser, OperationState &result,
+                        const KernelSignature &signature);
+void printKernel(OpAsmPrinter &printer, Operation *op,
+                 const KernelSignature &signature);
+LogicalResult verifyKernel(Operation *op, const KernelSignature &signature);
+
+/// The destinations, which are adjacent.
+MutableOperandRange getKernelInits(Operation *op,
+                                   const KernelSignature &signature);
+void getKernelEffects(Operation *op, const KernelSignature &signature,
+                      SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
+bool mayKernelWorkInPlace(Operation *op, const KernelSignature &signature,
+                          OpOperand &input, OpOperand &destination);
+bool isKernelScratch(Operation *op, const KernelSignature &signature,
+                     OpOperand &operand);
+bool takesKernelShadow(Operation *op, const KernelSignature &signature,
+                       OpOperand &operand);
+
+LogicalResult inferKernelBuffers(const KernelSignature &signature,
+                                 KernelInvocation invocation,
+                                 SmallVectorImpl<BufferDescription> &buffers);
+LogicalResult
+reifyKernelBuffers(const KernelSignature &signature, OpBuilder &builder,
+                   KernelInvocation invocation,
+                   SmallVectorImpl<SmallVector<OpFoldResult>> &shapes);
+FailureOr<Operation *> buildKernelOp(const KernelSignature &signature,
+                                     OpBuilder &builder,
+                                     KernelInvocation invocation,
+                                     ValueRange buffers);
+
+} // namespace mlir::pol
+
+#endif // POL_IR_KERNELSIGNATURE_H

@@ -1,0 +1,136 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Sums over rows, in two stages.
+
+#include "RowSums.h"
+#include "Loops.h"
+#include "TileSums.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pol/IR/PolOps.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+namespace {
+class RowSums {
+public:
+  RowSums(Location loc, FloatType type, Value partials, AddendFn addend)
+      : loc(loc), type(type), partials(partials), addend(addend) {}
+
+  void build(OpBuilder &builder, Value array, Value sums);
+
+private:
+  void buildBlock(OpBuilder &builder, Value block, Value tile);
+  void buildTotal(OpBuilder &builder, Value sums, Value column);
+  SmallVector<Value> getIndices(OpBuilder &builder, Value row);
+
+  Value constant(OpBuilder &builder, int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+
+  Location loc;
+  FloatType type;
+  Value partials;
+  AddendFn addend;
+  SmallVector<Value> leading;
+  Value numRows;
+  Value rowsPerBlock;
+  Value length;
+};
+} // namespace
+
+/// The leading indices of a row, given its number.
+SmallVector<Value> RowSums::getIndices(OpBuilder &builder, Value row) {
+  SmallVector<Value> indices(leading.size());
+  for (size_t i = leading.size(); i-- > 1;) {
+    indices[i] = arith::RemUIOp::create(builder, loc, row, leading[i]);
+    row = arith::DivUIOp::create(builder, loc, row, leading[i]);
+  }
+  if (!indices.empty())
+    indices.front() = row;
+  return indices;
+}
+
+/// Sums a tile of columns over a block of rows.
+void RowSums::buildBlock(OpBuilder &builder, Value block, Value tile) {
+  TileSums tileSums(builder, loc, type, kRowsPerSubBlock);
+  IndexRange rows;
+  rows.begin = arith::MulIOp::create(builder, loc, block, rowsPerBlock);
+  rows.end =
+      buildMin(builder, loc, numRows,
+               arith::AddIOp::create(builder, loc, rows.begin, rowsPerBlock));
+  Value first = arith::MulIOp::create(builder, loc, tile,
+                                      constant(builder, kTileColumns));
+  SmallVector<Value> indices;
+  auto accumulate = [&](OpBuilder &b) {
+    tileSums.add(
+        b, rows,
+        [&](OpBuilder &outer, Value row) {
+          indices = getIndices(outer, row);
+          return Value();
+        },
+        [&](OpBuilder &inner, Value, Value column) {
+          return addend(inner, indices, column);
+        });
+  };
+  tileSums.buildTile(builder, first, length, accumulate,
+                     [&](OpBuilder &b, Value column, Value sum) {
+                       FloatBuilder{b, loc, type}.store(
+                           sum, partials, ValueRange{block, column});
+                     });
+}
+
+/// The sum of a column of the partials: zero if there are none.
+void RowSums::buildTotal(OpBuilder &builder, Value sums, Value column) {
+  FloatBuilder floats{builder, loc, type};
+  Value end = getValueOrCreateConstantIndexOp(
+      builder, loc, getExtent(builder, loc, partials, 0));
+  auto loop = scf::ForOp::create(
+      builder, loc, constant(builder, 0), end, constant(builder, 1),
+      floats.constant(0.0),
+      [&](OpBuilder &b, Location, Value block, ValueRange running) {
+        FloatBuilder inner{b, loc, type};
+        Value partial = inner.load(partials, ValueRange{block, column});
+        scf::YieldOp::create(b, loc, inner.add(running.front(), partial));
+      });
+  floats.store(loop.getResult(0), sums, column);
+}
+
+void RowSums::build(OpBuilder &builder, Value array, Value sums) {
+  numRows = constant(builder, 1);
+  for (OpFoldResult extent : getLeadingExtents(builder, loc, array, 1)) {
+    leading.push_back(getValueOrCreateConstantIndexOp(builder, loc, extent));
+    numRows = builder.createOrFold<arith::MulIOp>(loc, numRows, leading.back());
+  }
+  Value subBlocks = builder.createOrFold<arith::CeilDivUIOp>(
+      loc, numRows, constant(builder, kMaxRowBlocks * kRowsPerSubBlock));
+  rowsPerBlock = builder.createOrFold<arith::MulIOp>(
+      loc, subBlocks, constant(builder, kRowsPerSubBlock));
+  int64_t rank = cast<MemRefType>(array.getType()).getRank();
+  OpFoldResult columns = getExtent(builder, loc, array, rank - 1);
+  length = getValueOrCreateConstantIndexOp(builder, loc, columns);
+  Value tiles = builder.createOrFold<arith::CeilDivUIOp>(
+      loc, length, constant(builder, kTileColumns));
+  buildParallelLoop(builder, loc, {getExtent(builder, loc, partials, 0), tiles},
+                    [&](OpBuilder &b, Location, ValueRange indices) {
+                      buildBlock(b, indices[0], indices[1]);
+                    });
+  buildParallelLoop(builder, loc, columns,
+                    [&](OpBuilder &b, Location, ValueRange column) {
+                      buildTotal(b, sums, column.front());
+                    });
+}
+
+void mlir::pol::buildRowSums(OpBuilder &builder, Location loc, Value array,
+                             FloatType type, Value partials, Value sums,
+                             AddendFn addend) {
+  RowSums(loc, type, partials, addend).build(builder, array, sums);
+}

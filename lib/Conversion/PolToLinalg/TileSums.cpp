@@ -1,0 +1,102 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Sums of vectors in tiles.
+
+#include "TileSums.h"
+#include "Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+TileSums::TileSums(OpBuilder &builder, Location loc, FloatType type,
+                   int64_t block)
+    : loc(loc), type(type), block(block) {
+  auto tile = MemRefType::get(kTileColumns, type);
+  sums = memref::AllocaOp::create(builder, loc, tile);
+  blockSums = memref::AllocaOp::create(builder, loc, tile);
+}
+
+void TileSums::forEachColumn(OpBuilder &builder,
+                             function_ref<void(OpBuilder &, Value)> body) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  buildLoop(builder, loc, zero, width, 1,
+            [&](OpBuilder &inner, Location, ValueRange column) {
+              body(inner, column.front());
+            });
+}
+
+void TileSums::clear(OpBuilder &builder, Value tile) {
+  Value zero = getFloatConstant(builder, loc, type, 0.0);
+  forEachColumn(builder, [&](OpBuilder &inner, Value column) {
+    memref::StoreOp::create(inner, loc, zero, tile, column);
+  });
+}
+
+void TileSums::addBlock(OpBuilder &builder, IndexRange range, FactorFn factor,
+                        ElementFn element) {
+  auto addIndex = [&](OpBuilder &outer, Location, ValueRange index) {
+    Value scale = factor(outer, index.front());
+    forEachColumn(outer, [&](OpBuilder &inner, Value column) {
+      FloatBuilder floats{inner, loc, type};
+      Value at = arith::AddIOp::create(inner, loc, first, column);
+      Value addend = element(inner, index.front(), at);
+      if (scale)
+        addend = floats.multiply(scale, addend);
+      floats.store(floats.add(floats.load(blockSums, column), addend),
+                   blockSums, column);
+    });
+  };
+  buildLoop(builder, loc, range.begin, range.end, 1, addIndex);
+}
+
+void TileSums::add(OpBuilder &builder, IndexRange range, FactorFn factor,
+                   ElementFn element) {
+  auto addRange = [&](OpBuilder &outer, Location, ValueRange begin) {
+    clear(outer, blockSums);
+    // What is left is taken rather than where the block would end, which might
+    // not be representable.
+    Value left = arith::SubIOp::create(outer, loc, range.end, begin.front());
+    Value size = buildMin(
+        outer, loc, arith::ConstantIndexOp::create(outer, loc, block), left);
+    Value end = arith::AddIOp::create(outer, loc, begin.front(), size);
+    addBlock(outer, {begin.front(), end}, factor, element);
+    forEachColumn(outer, [&](OpBuilder &inner, Value column) {
+      FloatBuilder floats{inner, loc, type};
+      floats.store(
+          floats.add(floats.load(sums, column), floats.load(blockSums, column)),
+          sums, column);
+    });
+  };
+  buildLoop(builder, loc, range.begin, range.end, block, addRange);
+}
+
+void TileSums::buildTile(OpBuilder &builder, Value firstColumn, Value length,
+                         AccumulateFn accumulate, StoreFn store) {
+  first = firstColumn;
+  width = buildMin(builder, loc,
+                   arith::ConstantIndexOp::create(builder, loc, kTileColumns),
+                   arith::SubIOp::create(builder, loc, length, first));
+  clear(builder, sums);
+  accumulate(builder);
+  forEachColumn(builder, [&](OpBuilder &inner, Value column) {
+    Value at = arith::AddIOp::create(inner, loc, first, column);
+    store(inner, at, FloatBuilder{inner, loc, type}.load(sums, column));
+  });
+}
+
+void TileSums::build(OpBuilder &builder, Value length, AccumulateFn accumulate,
+                     StoreFn store) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  buildLoop(builder, loc, zero, length, kTileColumns,
+            [&](OpBuilder &inner, Location, ValueRange begin) {
+              buildTile(inner, begin.front(), length, accumulate, store);
+            });
+}

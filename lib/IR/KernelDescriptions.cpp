@@ -1,0 +1,338 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What kernels describe, and how they are built from it.
+
+#include "KernelShapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "pol/IR/PolOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+OpFoldResult mlir::pol::getExtent(OpBuilder &builder, Location loc,
+                                  Value shaped, int64_t dimension) {
+  auto type = cast<ShapedType>(shaped.getType());
+  if (!type.isDynamicDim(dimension))
+    return builder.getIndexAttr(type.getDimSize(dimension));
+  if (isa<UndefType>(type))
+    return DimOp::create(builder, loc, shaped, dimension).getResult();
+  if (isa<RankedTensorType>(type))
+    return tensor::DimOp::create(builder, loc, shaped, dimension).getResult();
+  return memref::DimOp::create(builder, loc, shaped, dimension).getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// What is asked with
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The inputs that a verb gives, by name.
+struct Inputs {
+  const KernelSignature &signature;
+  KernelInvocation invocation;
+
+  Value get(StringRef name) const {
+    unsigned index = signature.getIndex(name);
+    return index < signature.getInputs().size() ? invocation.getOperand(index)
+                                                : Value();
+  }
+  /// Whether a gradient has a place already: the shadow of its input.
+  bool hasShadow(const KernelOperand &operand) const;
+  /// Whether any input is duplicated. Then those that are not are constants,
+  /// which have no gradients.
+  bool usesShadows() const {
+    return llvm::any_of(invocation.operands.getTypes(),
+                        llvm::IsaPred<DuplicatedType>);
+  }
+  /// Whether the kernel describes this operand.
+  bool describes(const KernelOperand &operand) const;
+  LogicalResult verify() const;
+
+private:
+  InFlightDiagnostic emitError() const {
+    return mlir::emitError(invocation.loc) << signature.name << ": ";
+  }
+  LogicalResult verifyElement(const KernelOperand &operand, Value value) const;
+  LogicalResult verifyAttributes() const;
+};
+} // namespace
+
+bool Inputs::hasShadow(const KernelOperand &operand) const {
+  Value input = operand.gradientOf.empty() ? Value() : get(operand.gradientOf);
+  return input && isa<DuplicatedType>(input.getType());
+}
+
+bool Inputs::describes(const KernelOperand &operand) const {
+  if (operand.clause == KernelClause::Scratch) {
+    SmallVector<StringRef> gradients;
+    operand.usedFor.split(gradients, ' ');
+    return llvm::any_of(gradients, [&](StringRef name) {
+      const KernelOperand &gradient =
+          signature.operands[signature.getIndex(name)];
+      return hasShadow(gradient) || describes(gradient);
+    });
+  }
+  if (operand.gradientOf.empty())
+    return operand.clause == KernelClause::Outs ||
+           operand.clause == KernelClause::Checkpoints;
+  unsigned input = signature.getIndex(operand.gradientOf);
+  return !usesShadows() &&
+         (get(operand.gradientOf) || signature.operands[input].isUnread);
+}
+
+LogicalResult Inputs::verifyElement(const KernelOperand &operand,
+                                    Value value) const {
+  Type type = value.getType();
+  ShapedType array = getOperandArray(type, operand);
+  bool fits = false;
+  StringRef wanted = "an array of floats";
+  switch (operand.element) {
+  case KernelElement::Float:
+  case KernelElement::Accumulation:
+    fits = array && isa<FloatType>(array.getElementType());
+    break;
+  case KernelElement::Length:
+    wanted = "an array of i32 or i64";
+    fits = array && (array.getElementType().isInteger(32) ||
+                     array.getElementType().isInteger(64));
+    break;
+  case KernelElement::Index:
+    wanted = "an index";
+    fits = type.isIndex();
+    break;
+  }
+  if (fits)
+    return success();
+  return emitError() << "expected " << operand.name << " to be " << wanted
+                     << ", but got " << type;
+}
+
+/// The attributes are of the types that the op has them in.
+LogicalResult Inputs::verifyAttributes() const {
+  if (!invocation.attributes)
+    return success();
+  NamedAttrList attributes(invocation.attributes);
+  OperationName name(signature.name, invocation.loc.getContext());
+  return name.verifyInherentAttrs(attributes, [&] { return emitError(); });
+}
+
+LogicalResult Inputs::verify() const {
+  ArrayRef<KernelOperand> inputs = signature.getInputs();
+  if (invocation.getNumPositions() > inputs.size())
+    return emitError() << "expected at most " << inputs.size()
+                       << " operands, but got " << invocation.getNumPositions();
+  KernelShapes shapes(signature);
+  for (auto [index, operand] : llvm::enumerate(inputs)) {
+    Value value = invocation.getOperand(index);
+    if (!value && operand.isOptional)
+      continue;
+    if (!value)
+      return emitError() << "expected operand " << index << ", " << operand.name
+                         << ", but got none";
+    if (failed(verifyElement(operand, value)))
+      return failure();
+    if (ShapedType array = getOperandArray(value.getType(), operand);
+        array &&
+        failed(shapes.add(operand, array, [&] { return emitError(); })))
+      return failure();
+  }
+  return failure(failed(shapes.verify([&] { return emitError(); })) ||
+                 failed(verifyAttributes()));
+}
+
+//===----------------------------------------------------------------------===//
+// Descriptions
+//===----------------------------------------------------------------------===//
+
+static BufferRole getRole(KernelClause clause) {
+  switch (clause) {
+  case KernelClause::Checkpoints:
+    return BufferRole::Checkpoint;
+  case KernelClause::Scratch:
+    return BufferRole::Scratch;
+  default:
+    return BufferRole::Output;
+  }
+}
+
+LogicalResult
+mlir::pol::inferKernelBuffers(const KernelSignature &signature,
+                              KernelInvocation invocation,
+                              SmallVectorImpl<BufferDescription> &buffers) {
+  Inputs inputs{signature, invocation};
+  if (failed(inputs.verify()))
+    return failure();
+  MLIRContext *context = invocation.loc.getContext();
+  KernelShapes shapes(signature);
+  for (const KernelOperand &operand : signature.getInputs())
+    if (Value value = inputs.get(operand.name))
+      if (ShapedType array = getOperandArray(value.getType(), operand))
+        (void)shapes.add(operand, array,
+                         [&] { return mlir::emitError(invocation.loc); });
+  auto getElement = [&](const KernelOperand &operand) {
+    // What stands for an input that is not there is like the first one.
+    Value like = inputs.get(operand.like);
+    StringRef name = like ? operand.like : signature.operands.front().name;
+    const KernelOperand &from = signature.operands[signature.getIndex(name)];
+    return getOperandArray(inputs.get(name).getType(), from).getElementType();
+  };
+  for (const KernelOperand &operand : signature.operands) {
+    if (!inputs.describes(operand))
+      continue;
+    Type element = getElement(operand);
+    if (operand.element == KernelElement::Accumulation)
+      element = getAccumulationType(element);
+    buffers.push_back(
+        {StringAttr::get(context, operand.name), getRole(operand.clause),
+         UndefType::get(context, shapes.getShape(operand), element),
+         operand.isOptional});
+  }
+  return success();
+}
+
+namespace {
+/// The extents that letters stand for, of the first input that has each.
+class Extents {
+public:
+  Extents(const Inputs &inputs, OpBuilder &builder)
+      : inputs(inputs), builder(builder), loc(inputs.invocation.loc) {}
+
+  SmallVector<OpFoldResult> get(const KernelOperand &operand);
+
+private:
+  OpFoldResult getLetter(char letter);
+  OpFoldResult getRowBlocks();
+  void appendLeading(SmallVectorImpl<OpFoldResult> &extents);
+  /// The array of an input; of a duplicated one, the primal has its shape.
+  Value getArray(const KernelOperand &operand) {
+    Value value = inputs.get(operand.name);
+    return value && isa<DuplicatedType>(value.getType())
+               ? PrimalOp::create(builder, loc, value).getResult()
+               : value;
+  }
+
+  const Inputs &inputs;
+  OpBuilder &builder;
+  Location loc;
+};
+} // namespace
+
+void Extents::appendLeading(SmallVectorImpl<OpFoldResult> &extents) {
+  for (const KernelOperand &operand : inputs.signature.getInputs()) {
+    if (!operand.shape.starts_with("*"))
+      continue;
+    Value array = getArray(operand);
+    int64_t rank = cast<ShapedType>(array.getType()).getRank();
+    int64_t letters = operand.shape.size() - 1;
+    for (int64_t i = 0; i < rank - letters; ++i)
+      extents.push_back(getExtent(builder, loc, array, i));
+    return;
+  }
+}
+
+OpFoldResult Extents::getLetter(char letter) {
+  if (letter == 'P')
+    return getRowBlocks();
+  for (const KernelOperand &operand : inputs.signature.getInputs()) {
+    size_t at = operand.shape.find(letter);
+    Value array = getArray(operand);
+    if (at == StringRef::npos || !array)
+      continue;
+    int64_t fromEnd = operand.shape.size() - at;
+    int64_t rank = cast<ShapedType>(array.getType()).getRank();
+    return getExtent(builder, loc, array, rank - fromEnd);
+  }
+  llvm_unreachable("expected every extent to be that of an input");
+}
+
+/// As `getNumRowBlocks`, at run time. At most `kMaxRowBlocks` even where the
+/// number of rows overflows, as it may where rows are empty.
+OpFoldResult Extents::getRowBlocks() {
+  SmallVector<OpFoldResult> leading;
+  appendLeading(leading);
+  Value rows = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  for (OpFoldResult extent : leading)
+    rows = builder.createOrFold<arith::MulIOp>(
+        loc, rows, getValueOrCreateConstantIndexOp(builder, loc, extent));
+  Value subBlocks = builder.createOrFold<arith::CeilDivUIOp>(
+      loc, rows, constant(kMaxRowBlocks * kRowsPerSubBlock));
+  Value rowsPerBlock = builder.createOrFold<arith::MaxUIOp>(
+      loc,
+      builder.createOrFold<arith::MulIOp>(loc, subBlocks,
+                                          constant(kRowsPerSubBlock)),
+      constant(1));
+  Value blocks =
+      builder.createOrFold<arith::CeilDivUIOp>(loc, rows, rowsPerBlock);
+  return getAsOpFoldResult(blocks);
+}
+
+SmallVector<OpFoldResult> Extents::get(const KernelOperand &operand) {
+  SmallVector<OpFoldResult> extents;
+  for (char letter : operand.shape)
+    if (letter == '*')
+      appendLeading(extents);
+    else
+      extents.push_back(getLetter(letter));
+  return extents;
+}
+
+LogicalResult mlir::pol::reifyKernelBuffers(
+    const KernelSignature &signature, OpBuilder &builder,
+    KernelInvocation invocation,
+    SmallVectorImpl<SmallVector<OpFoldResult>> &shapes) {
+  Inputs inputs{signature, invocation};
+  Extents extents(inputs, builder);
+  for (const KernelOperand &operand : signature.operands)
+    if (inputs.describes(operand))
+      shapes.push_back(extents.get(operand));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+FailureOr<Operation *>
+mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
+                         KernelInvocation invocation, ValueRange buffers) {
+  Inputs inputs{signature, invocation};
+  OperationState state(invocation.loc, signature.name);
+  SmallVector<int32_t> sizes;
+  size_t nextBuffer = 0;
+  for (const KernelOperand &operand : signature.operands) {
+    Value value = inputs.get(operand.name);
+    if (inputs.describes(operand))
+      value = buffers[nextBuffer++];
+    else if (inputs.hasShadow(operand))
+      value = ShadowOp::create(builder, invocation.loc,
+                               inputs.get(operand.gradientOf));
+    sizes.push_back(value ? 1 : 0);
+    if (!value)
+      continue;
+    state.addOperands(value);
+    bool isDestination = operand.clause == KernelClause::Outs ||
+                         operand.clause == KernelClause::Checkpoints;
+    if (isDestination && isa<RankedTensorType>(value.getType()))
+      state.addTypes(value.getType());
+  }
+  if (invocation.attributes)
+    state.addAttributes(invocation.attributes.getValue());
+  if (signature.hasOptionalOperands())
+    state.addAttribute("operandSegmentSizes",
+                       builder.getDenseI32ArrayAttr(sizes));
+  return builder.create(state);
+}

@@ -1,0 +1,311 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What follows for an op from its kernel's signature.
+
+#include "KernelShapes.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "pol/IR/PolOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+FloatType mlir::pol::getAccumulationType(Type elementType) {
+  MLIRContext *context = elementType.getContext();
+  return elementType.isF64() ? FloatType(Float64Type::get(context))
+                             : FloatType(Float32Type::get(context));
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+ArrayRef<KernelOperand> KernelSignature::getInputs() const {
+  return operands.take_while([](const KernelOperand &operand) {
+    return operand.clause == KernelClause::Ins ||
+           operand.clause == KernelClause::Saved;
+  });
+}
+
+unsigned KernelSignature::getIndex(StringRef operand) const {
+  const auto *found = llvm::find_if(
+      operands, [&](const auto &known) { return known.name == operand; });
+  return found - operands.begin();
+}
+
+bool KernelSignature::hasOptionalOperands() const {
+  return llvm::any_of(operands, [](const KernelOperand &operand) {
+    return operand.isOptional;
+  });
+}
+
+/// How many operands each group has. An op without optional ones has no
+/// attribute that says so, and one each.
+static SmallVector<int32_t> getSizes(Operation *op) {
+  auto sizes = dyn_cast_or_null<DenseI32ArrayAttr>(
+      op->getInherentAttr("operandSegmentSizes").value_or(Attribute()));
+  if (!sizes)
+    return SmallVector<int32_t>(op->getNumOperands(), 1);
+  return llvm::to_vector(sizes.asArrayRef());
+}
+
+Value mlir::pol::getKernelOperand(Operation *op, const KernelSignature &,
+                                  unsigned index) {
+  SmallVector<int32_t> sizes = getSizes(op);
+  if (index >= sizes.size() || sizes[index] != 1)
+    return Value();
+  unsigned begin = 0;
+  for (int32_t size : ArrayRef(sizes).take_front(index))
+    begin += size;
+  return begin < op->getNumOperands() ? op->getOperand(begin) : Value();
+}
+
+/// The signature's entry for an operand of an op.
+static const KernelOperand *lookupOperand(const KernelSignature &signature,
+                                          OpOperand &operand) {
+  unsigned begin = 0;
+  for (auto [known, size] :
+       llvm::zip(signature.operands, getSizes(operand.getOwner()))) {
+    begin += size;
+    if (operand.getOperandNumber() < begin)
+      return &known;
+  }
+  return nullptr;
+}
+
+static bool isDestination(const KernelOperand &operand) {
+  return operand.clause == KernelClause::Outs ||
+         operand.clause == KernelClause::Checkpoints;
+}
+
+MutableOperandRange
+mlir::pol::getKernelInits(Operation *op, const KernelSignature &signature) {
+  unsigned begin = 0;
+  unsigned size = 0;
+  for (auto [operand, present] : llvm::zip(signature.operands, getSizes(op))) {
+    if (isDestination(operand))
+      size += present;
+    else if (size == 0)
+      begin += present;
+  }
+  unsigned available = op->getNumOperands();
+  begin = std::min(begin, available);
+  return MutableOperandRange(op, begin, std::min(size, available - begin));
+}
+
+void mlir::pol::getKernelEffects(
+    Operation *op, const KernelSignature &signature,
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  // Tensors are values, so only memrefs count.
+  for (OpOperand &operand : op->getOpOperands()) {
+    const KernelOperand *known = lookupOperand(signature, operand);
+    if (!known || known->isUnread ||
+        !isa<MemRefType>(getPrimalType(operand.get().getType())))
+      continue;
+    bool isScratch = known->clause == KernelClause::Scratch;
+    if (isScratch || !isDestination(*known))
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (isScratch || isDestination(*known))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  }
+}
+
+bool mlir::pol::mayKernelWorkInPlace(Operation *,
+                                     const KernelSignature &signature,
+                                     OpOperand &input, OpOperand &destination) {
+  const KernelOperand *from = lookupOperand(signature, input);
+  const KernelOperand *to = lookupOperand(signature, destination);
+  return from && to && !from->inPlace.empty() && from->inPlace == to->name;
+}
+
+bool mlir::pol::isKernelScratch(Operation *, const KernelSignature &signature,
+                                OpOperand &operand) {
+  const KernelOperand *known = lookupOperand(signature, operand);
+  return known && known->clause == KernelClause::Scratch;
+}
+
+bool mlir::pol::takesKernelShadow(Operation *, const KernelSignature &signature,
+                                  OpOperand &operand) {
+  const KernelOperand *known = lookupOperand(signature, operand);
+  return known && known->isCotangent;
+}
+
+ShapedType mlir::pol::getOperandArray(Type type, const KernelOperand &operand) {
+  if (auto duplicated = dyn_cast<DuplicatedType>(type))
+    type = operand.isCotangent ? duplicated.getShadow()
+                               : duplicated.getPrimal();
+  return isa<RankedTensorType, MemRefType, UndefType>(type)
+             ? cast<ShapedType>(type)
+             : ShapedType();
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Checks an op against its signature.
+class Verifier {
+public:
+  Verifier(Operation *op, const KernelSignature &signature)
+      : op(op), signature(signature) {}
+
+  LogicalResult verify() {
+    return failure(failed(verifyPresence()) || failed(verifyForm()) ||
+                   failed(verifyShapes()) || failed(verifyElements()) ||
+                   failed(verifyResults()));
+  }
+
+private:
+  LogicalResult verifyPresence();
+  LogicalResult verifyGradient(const KernelOperand &gradient);
+  LogicalResult verifyScratch(const KernelOperand &scratch);
+  LogicalResult verifyForm();
+  LogicalResult verifyShapes();
+  LogicalResult verifyElements();
+  LogicalResult verifyResults();
+
+  Value get(StringRef name) {
+    return getKernelOperand(op, signature, signature.getIndex(name));
+  }
+  ShapedType getArray(const KernelOperand &operand) {
+    Value value = get(operand.name);
+    return value ? getOperandArray(value.getType(), operand) : ShapedType();
+  }
+
+  Operation *op;
+  const KernelSignature &signature;
+};
+} // namespace
+
+LogicalResult Verifier::verifyPresence() {
+  if (getSizes(op).size() != signature.operands.size())
+    return op->emitOpError("expected ")
+           << signature.operands.size() << " operand groups, but got "
+           << getSizes(op).size();
+  unsigned checkpoints = 0;
+  unsigned given = 0;
+  for (const KernelOperand &operand : signature.operands) {
+    bool isPresent = get(operand.name) != Value();
+    if (!isPresent && !operand.isOptional)
+      return op->emitOpError("expected one operand ") << operand.name;
+    if (operand.clause == KernelClause::Checkpoints) {
+      ++checkpoints;
+      given += isPresent;
+    }
+    if (failed(verifyGradient(operand)) || failed(verifyScratch(operand)))
+      return failure();
+  }
+  if (given != 0 && given != checkpoints)
+    return op->emitOpError("expected all checkpoints or none, ")
+           << checkpoints << ", but got " << given;
+  return success();
+}
+
+/// A gradient is that of an input that is there, and one that is duplicated has
+/// one.
+LogicalResult Verifier::verifyGradient(const KernelOperand &gradient) {
+  if (gradient.gradientOf.empty())
+    return success();
+  unsigned index = signature.getIndex(gradient.gradientOf);
+  bool isNeeded = !signature.operands[index].isUnread;
+  if (get(gradient.name) && isNeeded && !get(gradient.gradientOf))
+    return op->emitOpError("expected no destination ")
+           << gradient.name << " where there is no " << gradient.gradientOf;
+  Value input = get(gradient.gradientOf);
+  if (input && isa<DuplicatedType>(input.getType()) && !get(gradient.name))
+    return op->emitOpError("expected a destination ")
+           << gradient.name << ", as " << gradient.gradientOf
+           << " is duplicated";
+  return success();
+}
+
+/// Scratch is where a gradient that needs it is.
+LogicalResult Verifier::verifyScratch(const KernelOperand &scratch) {
+  if (scratch.usedFor.empty())
+    return success();
+  SmallVector<StringRef> gradients;
+  scratch.usedFor.split(gradients, ' ');
+  bool isNeeded =
+      llvm::any_of(gradients, [&](StringRef name) { return get(name); });
+  if (isNeeded == (get(scratch.name) != Value()))
+    return success();
+  return op->emitOpError("expected ")
+         << (isNeeded ? "" : "no ") << "scratch " << scratch.name
+         << (isNeeded ? " where " : " without ")
+         << llvm::join(gradients, isNeeded ? " or " : " and ")
+         << (isNeeded ? " is computed" : "");
+}
+
+/// All arrays are tensors or all are memrefs.
+LogicalResult Verifier::verifyForm() {
+  bool hasTensor = false;
+  bool hasMemRef = false;
+  for (const KernelOperand &operand : signature.operands)
+    if (ShapedType type = getArray(operand)) {
+      hasTensor |= isa<RankedTensorType>(type);
+      hasMemRef |= isa<MemRefType>(type);
+    }
+  if (hasTensor && hasMemRef)
+    return op->emitOpError("expected all operands to be tensors or all to be "
+                           "memrefs");
+  return success();
+}
+
+LogicalResult Verifier::verifyShapes() {
+  KernelShapes shapes(signature);
+  auto emitError = [&] { return op->emitOpError(); };
+  for (const KernelOperand &operand : signature.operands)
+    if (ShapedType type = getArray(operand);
+        type && failed(shapes.add(operand, type, emitError)))
+      return failure();
+  return shapes.verify(emitError);
+}
+
+LogicalResult Verifier::verifyElements() {
+  FloatType accumulation = getAccumulationType(
+      getArray(signature.operands.front()).getElementType());
+  for (const KernelOperand &operand : signature.operands) {
+    ShapedType type = getArray(operand);
+    if (!type)
+      continue;
+    Type element = type.getElementType();
+    if (operand.element == KernelElement::Float &&
+        element.getIntOrFloatBitWidth() > accumulation.getWidth())
+      return op->emitOpError("expected ")
+             << operand.name << " to be no wider than " << accumulation
+             << ", but got " << element;
+    if (operand.element == KernelElement::Accumulation &&
+        element != accumulation)
+      return op->emitOpError("expected ")
+             << operand.name << " to have element type " << accumulation
+             << ", but got " << element;
+  }
+  return success();
+}
+
+/// The results are the tensors among the destinations.
+LogicalResult Verifier::verifyResults() {
+  SmallVector<Type> wanted;
+  for (const KernelOperand &operand : signature.operands)
+    if (Value value = get(operand.name); value && isDestination(operand) &&
+                                         isa<RankedTensorType>(value.getType()))
+      wanted.push_back(value.getType());
+  if (op->getResultTypes() == TypeRange(wanted))
+    return success();
+  InFlightDiagnostic error =
+      op->emitOpError("expected results of its destinations' types (");
+  error << wanted << "), but got (" << op->getResultTypes() << ")";
+  return error;
+}
+
+LogicalResult mlir::pol::verifyKernel(Operation *op,
+                                      const KernelSignature &signature) {
+  return Verifier(op, signature).verify();
+}
