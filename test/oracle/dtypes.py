@@ -52,6 +52,22 @@ def round_to(values, dtype):
         return np.asarray(values).astype(NUMPY[dtype])
 
 
+# What memory holds of a type: the bits, for bf16.
+STORED = {**NUMPY, "bf16": np.dtype("<u2")}
+
+
+def encode(values, dtype):
+    """The array in memory of values that the type has."""
+    if dtype == "bf16":
+        return bf16_bits(values)
+    return np.asarray(values).astype(NUMPY[dtype])
+
+
+def decode(stored, dtype):
+    """The values of an array in memory."""
+    return bf16_values(stored) if dtype == "bf16" else np.array(stored)
+
+
 def save(path, array, dtype):
     if dtype == "bf16":
         bits = bf16_bits(array)

@@ -1,0 +1,159 @@
+"""The text of functions that are one kernel and no more, from one table."""
+
+import dataclasses
+
+# The operands of each kernel by group, in order; those that end in "?" are
+# optional. A backward kernel reads its checkpoints.
+FORWARD = {
+    "rms_norm": {"ins": ["x", "weight?"], "outs": ["y"],
+                 "checkpoints": ["rstd?"]},
+    "layer_norm": {"ins": ["x", "weight?", "bias?"], "outs": ["y"],
+                   "checkpoints": ["mean?", "rstd?"]},
+    "softmax": {"ins": ["x"], "outs": ["y"]},
+    "attention": {"ins": ["q", "k", "v", "bias?", "input_pos?", "q_lengths?",
+                          "k_lengths?"],
+                  "outs": ["o"], "checkpoints": ["max?", "sum?"]},
+}
+BACKWARD = {
+    "rms_norm_grad": {"ins": ["x", "dy", "weight?"], "checkpoints": ["rstd"],
+                      "outs": ["dx?", "dweight?"],
+                      "scratch": ["dweight_partials?"]},
+    "layer_norm_grad": {"ins": ["x", "dy", "weight?", "bias?"],
+                        "checkpoints": ["mean", "rstd"],
+                        "outs": ["dx?", "dweight?", "dbias?"],
+                        "scratch": ["dweight_partials?", "dbias_partials?"]},
+    "softmax_grad": {"ins": ["y", "dy", "x?"], "outs": ["dx?"]},
+    "attention_grad": {"ins": ["q", "k", "v", "o", "dout", "bias?",
+                               "input_pos?", "q_lengths?", "k_lengths?"],
+                       "checkpoints": ["max", "sum"],
+                       "outs": ["dq?", "dk?", "dv?", "dbias?"],
+                       "scratch": ["delta?"]},
+}
+OPERANDS = {**FORWARD, **BACKWARD}
+
+
+def groups(op):
+    """The groups of operands in the order in which they are written."""
+    order = (("ins", "outs", "checkpoints", "scratch") if op in FORWARD else
+             ("ins", "checkpoints", "outs", "scratch"))
+    return [g for g in order if g in OPERANDS[op]]
+
+
+def members(op, group):
+    return [name.rstrip("?") for name in OPERANDS[op].get(group, [])]
+
+
+def destinations(op):
+    """The operands that are written and have results, in order."""
+    names = members(op, "outs")
+    return names + (members(op, "checkpoints") if op in FORWARD else [])
+
+
+def mlir_type(kind, element, extents):
+    """Of an array; kind: tensor, memref or strided; extents: how many dynamic
+    ones, or each of them, None for a dynamic one."""
+    if element == "index":
+        return "index"
+    if isinstance(extents, int):
+        extents = (None,) * extents
+    dims = "".join(f"{'?' if d is None else d}x" for d in extents)
+    rank = len(extents)
+    if kind == "strided" and rank:
+        strides = ", ".join("?" * rank)
+        return f"memref<{dims}{element}, strided<[{strides}], offset: ?>>"
+    return f"{'memref' if kind == 'strided' else kind}<{dims}{element}>"
+
+
+def op_text(op, types, attributes="", alias=None, results=True):
+    """The op with the operands that `types` has. An operand is the value of its
+    own name, or of that in `alias`."""
+    alias = alias or {}
+    parts = [f"pol.{op}"]
+    for group in groups(op):
+        operands, missing = [], False
+        for name in OPERANDS[op][group]:
+            optional, name = name.endswith("?"), name.rstrip("?")
+            if name not in types:
+                missing = True
+                continue
+            value = f"%{alias.get(name, name)}"
+            # By name where an earlier optional operand is missing.
+            operands.append((f"{name} = " if optional and missing else "")
+                            + value)
+        if operands:
+            given = ", ".join(types[n] for n in members(op, group)
+                              if n in types)
+            parts.append(f"{group}({', '.join(operands)} : {given})")
+    if attributes:
+        parts.append(f"{{{attributes}}}")
+    given = [types[n] for n in destinations(op) if n in types]
+    if results and given:
+        parts.append("-> " + ", ".join(given))
+    return " ".join(parts)
+
+
+@dataclasses.dataclass
+class Function:
+    """A public function that is one op.
+
+    elements: the element type of each operand that is there.
+    ranks: their ranks, or extents as for `mlir_type`.
+    kind: "tensor", "memref" or "strided": what its arguments are.
+    alias: operands that are another operand's value.
+    """
+
+    name: str
+    op: str
+    elements: dict
+    ranks: dict
+    attributes: str = ""
+    kind: str = "memref"
+    alias: dict = dataclasses.field(default_factory=dict)
+
+    def types(self):
+        return {name: mlir_type(self.kind, element, self.ranks.get(name, 0))
+                for name, element in self.elements.items()}
+
+    def operands(self):
+        """In order."""
+        return [name for group in groups(self.op)
+                for name in members(self.op, group) if name in self.elements]
+
+    def parameters(self):
+        return [name for name in self.operands() if name not in self.alias]
+
+    def rank(self, name):
+        extents = self.ranks[name]
+        return extents if isinstance(extents, int) else len(extents)
+
+    def results(self):
+        """What to look at after a call; a function on tensors returns it."""
+        return self.destinations()
+
+    def written(self):
+        """The arguments that a call may change."""
+        return {self.alias.get(name, name)
+                for name in self.destinations() + self.scratch()}
+
+    def destinations(self):
+        return [n for n in destinations(self.op) if n in self.elements]
+
+    def scratch(self):
+        return [n for n in members(self.op, "scratch") if n in self.elements]
+
+    def text(self):
+        types = self.types()
+        parameters = ", ".join(f"%{n}: {types[n]}" for n in self.parameters())
+        tensors = self.kind == "tensor"
+        op = op_text(self.op, types, self.attributes, self.alias, tensors)
+        outs = self.destinations()
+        if not tensors:
+            return (f"func.func @{self.name}({parameters}) {{\n  {op}\n"
+                    "  return\n}\n")
+        given = ", ".join(types[n] for n in outs)
+        values = ", ".join(f"%r#{i}" for i in range(len(outs)))
+        if len(outs) == 1:
+            values = "%r"
+        return (f"func.func @{self.name}({parameters}) -> ({given}) {{\n"
+                f"  %r{f':{len(outs)}' if len(outs) > 1 else ''} = {op}\n"
+                f"  return {values} : {given}\n}}\n")
