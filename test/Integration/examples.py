@@ -1,4 +1,4 @@
-"""Runs what examples/ and the README say, and checks what comes out."""
+"""Runs what examples/ and the pages say, and checks what comes out."""
 
 import argparse
 import pathlib
@@ -23,9 +23,11 @@ def run(*command):
                           capture_output=True, check=False, timeout=120)
 
 
-def readme_sessions():
-    """The `$ pol-run` lines of the README, each with what it prints."""
-    blocks = (ROOT / "README.md").read_text(encoding="utf-8").split("```")
+def sessions(page):
+    """The `$ pol-run` lines of a page, each with what it prints; a line `...`
+    stands for any lines, and `\\` at its end continues one."""
+    text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    blocks = text.split("```")
     for block in blocks[1::2]:
         lines = block.splitlines()[1:]
         if lines and lines[0].startswith("$ pol-run "):
@@ -94,13 +96,18 @@ class ExamplesTest(unittest.TestCase):
             if "--strict" not in command:
                 self.assertEqual(self.run_tool(*command[1:], "--strict"), text)
 
-    def test_readme(self):
-        sessions = list(readme_sessions())
-        self.assertTrue(sessions)
-        for line, printed in sessions:
-            with self.subTest(line):
-                done = run(self.tool, *shlex.split(line)[1:])
-                self.assertEqual(done.stdout + done.stderr, printed)
+    def test_sessions(self):
+        for page in ("README.md", "docs/pol-run.md"):
+            found = list(sessions(page))
+            self.assertGreaterEqual(len(found), 2)
+            for line, printed in found:
+                with self.subTest(line):
+                    done = run(self.tool, *shlex.split(line)[1:])
+                    got = done.stdout + done.stderr
+                    before, omitted, after = printed.rpartition("...\n")
+                    if omitted and got.startswith(before):
+                        got = before + omitted + got[-len(after):]
+                    self.assertEqual(got, printed)
 
     def test_softmax(self):
         y = self.folder / "y.npy"
