@@ -61,3 +61,44 @@ func.func @rms_norm_in_place(%x: memref<?x?xf32>) -> memref<?x?xf32> {
       {eps = 1.0e-5 : f64}
   return %x : memref<?x?xf32>
 }
+
+// Backward. It reads the checkpoint. Here no operand is duplicated, so each
+// gradient is an output that the op describes, and pol.apply allocates it. The
+// partial sums of dw are scratch, in a frame that closes behind the kernel.
+func.func @rms_norm_grad(%arena: !pol.arena, %x: tensor<?x?xf32>,
+                         %w: tensor<?xf32>, %rstd: tensor<?xf32>,
+                         %dy: tensor<?x?xf32>)
+    -> (tensor<?x?xf32>, tensor<?xf32>) {
+  %dx, %dw = pol.apply "pol.rms_norm_grad"(%x, %dy, %w, %rstd)
+      {offset = 1.0 : f64} in %arena
+      : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>),
+        !pol.arena -> tensor<?x?xf32>, tensor<?xf32>
+  return %dx, %dw : tensor<?x?xf32>, tensor<?xf32>
+}
+
+// Where a value is duplicated it says where its gradient goes, and that the
+// others have none: x is a constant here, and nothing is computed for it.
+// %w's shadow is the caller's. It is overwritten, whatever it held.
+func.func @rms_norm_weight_grad(%arena: !pol.arena, %x: tensor<?x?xf32>,
+                                %w: !pol.duplicated<tensor<?xf32>>,
+                                %rstd: tensor<?xf32>, %dy: tensor<?x?xf32>)
+    -> tensor<?xf32> {
+  %dw = pol.apply "pol.rms_norm_grad"(%x, %dy, %w, %rstd)
+      {offset = 1.0 : f64} in %arena
+      : (tensor<?x?xf32>, tensor<?x?xf32>, !pol.duplicated<tensor<?xf32>>,
+         tensor<?xf32>), !pol.arena -> tensor<?xf32>
+  return %dw : tensor<?xf32>
+}
+
+// Forward and backward, one after the other.
+func.func @rms_norm_step(%arena: !pol.arena, %x: tensor<?x?xf32>,
+                         %w: tensor<?xf32>, %dy: tensor<?x?xf32>)
+    -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>) {
+  %y, %rstd = func.call @rms_norm_applied(%arena, %x, %w)
+      : (!pol.arena, tensor<?x?xf32>, tensor<?xf32>)
+      -> (tensor<?x?xf32>, tensor<?xf32>)
+  %dx, %dw = func.call @rms_norm_grad(%arena, %x, %w, %rstd, %dy)
+      : (!pol.arena, tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>,
+         tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>)
+  return %y, %dx, %dw : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>
+}

@@ -1,7 +1,8 @@
 // build/bin/pol-run examples/softmax.mlir --entry softmax_applied --input examples/data/activations.npy --space arena:1M --memory-report
 //
 // Softmax over the last dimension, as an ordinary function that knows nothing
-// of pol; what it needs, as data beside it; and two ways to run it.
+// of pol; what it needs, as data beside it; and two ways to run it. At the end,
+// the same as an op that comes with pol, and its gradient.
 
 // The kernel. It is in destination style: it computes into %y, and what it has
 // to remember per row goes into %max and %sum. It allocates nothing, so it runs
@@ -96,4 +97,26 @@ func.func @softmax_applied(%arena: !pol.arena, %x: tensor<?x?xf32>)
   %y = pol.apply @softmax(%x) in %arena
       : (tensor<?x?xf32>), !pol.arena -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
+}
+
+// pol has this kernel as an op, which keeps what it needs per row in registers.
+// The same verbs ask it, by its name.
+func.func @softmax_op(%arena: !pol.arena, %x: tensor<?x?xf32>)
+    -> tensor<?x?xf32> {
+  %y = pol.apply "pol.softmax"(%x) in %arena
+      : (tensor<?x?xf32>), !pol.arena -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// Backward: dx = y * (dy - sum(dy * y)). The kernel reads y, which the caller
+// has anyway, so there are no checkpoints. x is there to be duplicated: its
+// shadow, a buffer of the caller's, is where dx goes.
+func.func @softmax_op_grad(%arena: !pol.arena, %y: tensor<?x?xf32>,
+                           %dy: tensor<?x?xf32>,
+                           %x: !pol.duplicated<tensor<?x?xf32>>)
+    -> tensor<?x?xf32> {
+  %dx = pol.apply "pol.softmax_grad"(%y, %dy, %x) in %arena
+      : (tensor<?x?xf32>, tensor<?x?xf32>, !pol.duplicated<tensor<?x?xf32>>),
+        !pol.arena -> tensor<?x?xf32>
+  return %dx : tensor<?x?xf32>
 }

@@ -1,4 +1,4 @@
-"""Runs what examples/ and the README say, and checks what comes out."""
+"""Runs what examples/ and the pages say, and checks what comes out."""
 
 import argparse
 import pathlib
@@ -23,9 +23,11 @@ def run(*command):
                           capture_output=True, check=False, timeout=120)
 
 
-def readme_sessions():
-    """The `$ pol-run` lines of the README, each with what it prints."""
-    blocks = (ROOT / "README.md").read_text(encoding="utf-8").split("```")
+def sessions(page):
+    """The `$ pol-run` lines of a page, each with what it prints; a line `...`
+    stands for any lines, and `\\` at its end continues one."""
+    text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    blocks = text.split("```")
     for block in blocks[1::2]:
         lines = block.splitlines()[1:]
         if lines and lines[0].startswith("$ pol-run "):
@@ -48,10 +50,41 @@ class ExamplesTest(unittest.TestCase):
     def check(self, *arguments):
         return run(sys.executable, EXAMPLES / "check.py", *arguments)
 
+    def normal(self, name, shape, dtype="f32"):
+        """A file of random numbers."""
+        path = self.folder / f"{name}.npy"
+        seed = int.from_bytes(name.encode(), "little") % 2**32
+        values = np.random.RandomState(seed).standard_normal(shape)
+        dtypes.save(path, values, dtype)
+        return path
+
+    def run_entry(self, entry, inputs, results, *options, file=None):
+        """Runs a function of an example, without hidden buffers; returns the
+        files of its results and what is printed."""
+        words = ["examples/" + (file or f"{entry}.mlir"), "--entry", entry,
+                 "--strict", *options]
+        for array in inputs:
+            words += ["--input", array]
+        paths = [self.folder / f"{entry}-{name}.npy" for name in results.split()]
+        for path in paths:
+            words += ["--output", path]
+        return paths, self.run_tool(*words)
+
+    def assert_good(self, count, *arguments):
+        done = self.check(*arguments)
+        self.assertEqual((done.returncode, done.stdout.count("PASS")),
+                         (0, count), done.stdout + done.stderr)
+
+    def assert_same(self, paths, others):
+        """The same to the bit."""
+        self.assertEqual(len(paths), len(others))
+        for path, other in zip(paths, others):
+            self.assertEqual(path.read_bytes(), other.read_bytes(), path.name)
+
     def test_first_lines(self):
         """The first line of an example says how to run it."""
         files = sorted(EXAMPLES.glob("*.mlir"))
-        self.assertGreaterEqual(len(files), 3)
+        self.assertGreaterEqual(len(files), 6)
         for file in files:
             line = file.read_text(encoding="utf-8").splitlines()[0]
             command = shlex.split(line.removeprefix("// "))
@@ -59,14 +92,22 @@ class ExamplesTest(unittest.TestCase):
                                            f"examples/{file.name}"])
             text = self.run_tool(*command[1:])
             self.assertIn("result 0: ", text)
+            self.assertIn("\n  peak of ", text)
+            if "--strict" not in command:
+                self.assertEqual(self.run_tool(*command[1:], "--strict"), text)
 
-    def test_readme(self):
-        sessions = list(readme_sessions())
-        self.assertTrue(sessions)
-        for line, printed in sessions:
-            with self.subTest(line):
-                done = run(self.tool, *shlex.split(line)[1:])
-                self.assertEqual(done.stdout + done.stderr, printed)
+    def test_sessions(self):
+        for page in ("README.md", "docs/pol-run.md"):
+            found = list(sessions(page))
+            self.assertGreaterEqual(len(found), 2)
+            for line, printed in found:
+                with self.subTest(line):
+                    done = run(self.tool, *shlex.split(line)[1:])
+                    got = done.stdout + done.stderr
+                    before, omitted, after = printed.rpartition("...\n")
+                    if omitted and got.startswith(before):
+                        got = before + omitted + got[-len(after):]
+                    self.assertEqual(got, printed)
 
     def test_softmax(self):
         y = self.folder / "y.npy"
@@ -110,6 +151,101 @@ class ExamplesTest(unittest.TestCase):
                       "--strict", "--input", X, "--input", W, "--input", matrix,
                       "--input", vector, "--output", y, "--output", rstd)
         self.assertEqual(self.check("rms_norm", X, W, y, rstd).returncode, 0)
+
+    # Shadows are overwritten: they go in full of NaN.
+
+    def test_softmax_op(self):
+        dy = self.normal("dy", (256, 64))
+        (y,), _ = self.run_entry("softmax_op", [X], "y", file="softmax.mlir")
+        self.assert_good(1, "softmax", X, y)
+        (dx,), text = self.run_entry(
+            "softmax_op_grad", [y, dy, X, "256x64xf32=const:nan"], "dx",
+            "--memory-report", file="softmax.mlir")
+        self.assert_good(1, "softmax_grad", y, dy, dx)
+        self.assertIn("(no buffers)", text)
+
+    def test_rms_norm_grad(self):
+        file = {"file": "rms_norm.mlir"}
+        dy = self.normal("dy", (256, 64))
+        (y, rstd), _ = self.run_entry("rms_norm_applied", [X, W], "y rstd",
+                                      **file)
+        (dx, dw), _ = self.run_entry("rms_norm_grad", [X, W, rstd, dy], "dx dw",
+                                     **file)
+        self.assert_good(2, "rms_norm_grad", X, W, rstd, dy, dx, dw)
+        together, _ = self.run_entry("rms_norm_step", [X, W, dy], "y dx dw",
+                                     "--space", "arena:131K", **file)
+        self.assert_same(together, (y, dx, dw))
+        alone, text = self.run_entry(
+            "rms_norm_weight_grad", [X, W, "64xf32=const:nan", rstd, dy], "dw",
+            "--memory-report", "--space", "arena:1K", **file)
+        self.assert_same(alone, [dw])
+        self.assertIn("peak of arena: 1024 bytes", text)
+
+    def test_layer_norm(self):
+        b, dy = self.normal("b", 64), self.normal("dy", (256, 64))
+        (y, mean, rstd), _ = self.run_entry("layer_norm", [X, W, b],
+                                            "y mean rstd")
+        self.assert_good(3, "layer_norm", X, W, b, y, mean, rstd)
+        matrix, vector = "256x64xf32=const:nan", "64xf32=const:nan"
+        grads, _ = self.run_entry(
+            "layer_norm_grad", [X, matrix, dy, W, vector, b, vector, mean, rstd],
+            "dx dw db", file="layer_norm.mlir")
+        self.assert_good(3, "layer_norm_grad", X, dy, W, b, mean, rstd, *grads)
+        together, _ = self.run_entry("layer_norm_step", [X, W, b, dy],
+                                     "y dx dw db", file="layer_norm.mlir")
+        self.assert_same(together, [y, *grads])
+        alone, _ = self.run_entry(
+            "layer_norm_bias_grad", [X, dy, mean, rstd, vector,
+                                     "4x64xf32=const:nan"], "db",
+            file="layer_norm.mlir")
+        self.assert_same(alone, grads[2:])
+        ones, zeros = self.folder / "ones.npy", self.folder / "zeros.npy"
+        dtypes.save(ones, np.ones(64), "f32")
+        dtypes.save(zeros, np.zeros(64), "f32")
+        plain, _ = self.run_entry("layer_norm_inference", [X], "y",
+                                  file="layer_norm.mlir")
+        self.assert_good(1, "layer_norm", X, ones, zeros, *plain)
+
+    def test_attention(self):
+        """Of the three batch entries one has no keys; what is in keys and
+        values past a length is not a number."""
+        shapes = {"q": (3, 6, 16, 24), "k": (3, 2, 20, 24), "v": (3, 2, 20, 8),
+                  "do": (3, 6, 16, 8)}
+        q, k, v, do = (self.normal(*item) for item in shapes.items())
+        lengths = self.folder / "lengths.npy"
+        dtypes.save(lengths, [20, 7, 0], "i32")
+        for path in (k, v):
+            values, _ = dtypes.load(path)
+            values[1, :, 7:], values[2] = np.nan, np.nan
+            dtypes.save(path, values, "f32")
+        (o, *rows), _ = self.run_entry("attention", [q, k, v, lengths],
+                                       "o max sum")
+        self.assert_good(3, "attention", q, k, v, lengths, o, *rows)
+        dq, dk, dv = (f"{'x'.join(map(str, shapes[name]))}xf32=const:nan"
+                      for name in "qkv")
+        grads, _ = self.run_entry(
+            "attention_grad", [q, dq, k, dk, v, dv, o, do, lengths, *rows],
+            "dq dk dv", file="attention.mlir")
+        self.assert_good(3, "attention_grad", q, k, v, o, do, lengths, *rows,
+                         *grads)
+        together, _ = self.run_entry("attention_step", [q, k, v, lengths, do],
+                                     "o dq dk dv", file="attention.mlir")
+        self.assert_same(together, [o, *grads])
+
+    def test_training_step(self):
+        x, target = (self.normal(name, (2, 4, 19, 16)) for name in ("x", "t"))
+        k, v = (self.normal(name, (2, 2, 19, 16)) for name in "kv")
+        w = self.normal("w", 16, "bf16")
+        inputs = [x, w, k, v, target]
+        results, text = self.run_entry("training_step", inputs, "o dx dw",
+                                       "--memory-report", "--space", "arena:64K")
+        self.assert_good(3, "training_step", *inputs, *results)
+        self.assertEqual(dtypes.load(results[2])[1], "f32")
+        # What the forward pass leaves, and what the backward pass takes.
+        self.assertRegex(text, r"sum +pol.attention +checkpoint +arena0 ")
+        self.assertRegex(text, r"delta +pol.attention_grad +scratch +arena1 ")
+        self.assertIn("peak of arena0: ", text)
+        self.assertIn("peak of arena1: ", text)
 
     def test_check_fails(self):
         """A wrong result does not pass."""

@@ -1,4 +1,4 @@
-"""Runs pol-opt on every MLIR example of generated documentation.
+"""Runs pol-opt on every MLIR example of the documentation.
 
 An example is a block of code marked `mlir` below a heading. What it leaves out
 is added, and nothing else:
@@ -14,7 +14,8 @@ is added, and nothing else:
 
 Below a pass's heading the pass runs as well. Where the example has a comment
 `// error: text`, it fails with that text. Where "becomes" and another example
-follow, the ops in that one are in the output.
+follow, the ops in that one are in the output. Pages given with --lower are not
+generated; their examples go down to LLVM.
 """
 
 import argparse
@@ -184,9 +185,11 @@ def run_pass(tool, name, text, module, expansion):
                     f"but got\n{result.stdout}")
 
 
-def check(tool, example, following):
+def check(tool, example, following, lower):
     """Checks one example; the following one is what it becomes, or none."""
     module = complete(tool, example.text)
+    if lower:
+        run_pass(tool, "pol-to-llvm", example.text, module, "")
     if not example.heading.startswith("-") or example.after == "becomes":
         return
     expansion = following.text if following and (
@@ -200,13 +203,17 @@ def main():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, help="pol-opt")
+    parser.add_argument("--lower", action="append", type=pathlib.Path,
+                        default=[], metavar="PAGE")
     parser.add_argument("pages", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
 
-    examples = [e for page in options.pages for e in read_examples(page)]
+    examples = [e for page in options.pages + options.lower
+                for e in read_examples(page)]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = [pool.submit(check, options.tool, *pair)
+        futures = [pool.submit(check, options.tool, *pair,
+                               pair[0].path in options.lower)
                    for pair in zip(examples, examples[1:] + [None])]
         for example, future in zip(examples, futures):
             try:
