@@ -103,9 +103,10 @@ dialect_page() {
   generate attrdef-doc IR/PolTypes.td -dialect=pol
   generate enum-doc IR/PolTypes.td
   printf '\n## Interfaces\n\n'
-  generate op-interface-docs IR/PolInterfaces.td | lower_headings
   # The generator takes a default implementation for none: the methods' own
   # descriptions say what the default is.
+  generate op-interface-docs IR/PolInterfaces.td | lower_headings |
+    sed '/^##### `buildChecks`/,/^NOTE:/{/^NOTE:/d}'
   generate type-interface-docs IR/PolInterfaces.td | lower_headings |
     sed '/^NOTE: This method \*must\* be implemented/d'
   dialect_ops

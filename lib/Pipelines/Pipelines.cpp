@@ -60,6 +60,9 @@ void mlir::pol::buildPlaceStage(OpPassManager &pm,
   LowerFramesOptions lower;
   lower.maxStackBytes = options.maxStackBytes;
   pm.addPass(createLowerFrames(lower));
+  // Once there are no frames that checks would have to be moved out of.
+  if (options.checks)
+    pm.addPass(createEmitChecks());
   endStage(pm, "place");
 }
 

@@ -23,7 +23,7 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
     : Pol_Op<mnemonic, !listconcat(traits, [
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-        DeclareOpInterfaceMethods<Pol_KernelOpInterface>])> {
+        DeclareOpInterfaceMethods<Pol_KernelOpInterface, ["buildChecks"]>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
 }

@@ -31,6 +31,10 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
       *this, "report-hidden",
       llvm::cl::desc("Say where buffers and copies were added"),
       llvm::cl::init(true)};
+  Option<bool> checks{
+      *this, "checks",
+      llvm::cl::desc("Compare the shapes of kernels' operands at run time"),
+      llvm::cl::init(true)};
   Option<int64_t> maxStackBytes{
       *this, "max-stack-bytes",
       llvm::cl::desc("Bytes of stack that frames may take along any chain of "

@@ -217,6 +217,38 @@ def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
   ];
 }
 
+def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
+  let summary = "compare the shapes of kernels' operands at run time";
+  let description = [{
+    Every kernel on memrefs builds checks of what its verifier cannot see
+    (`KernelOpInterface::buildChecks`). A check runs as early as its operands
+    are known in the block of its kernel, at best at the start of the function:
+    what fails there has changed nothing. It stays in the branch or loop of its
+    kernel, but not in a parallel region, which no worker can leave early: a
+    check that depends on the iteration there is an error, and so is a call of
+    what may fail.
+
+    ```mlir
+    func.func @norm(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
+      pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @norm(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
+      %want = memref.dim %x, %c0 : memref<?x64xf32>
+      %got = memref.dim %y, %c0 : memref<?x64xf32>
+      %ok = pol.check %got eq %want, "extent 0 of y" {kernel = "pol.rms_norm"}
+      pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::pol::PolDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // Target
 //===----------------------------------------------------------------------===//
@@ -249,12 +281,12 @@ def LowerAllocaScopes
 }
 
 def ThreadStatus : Pass<"pol-thread-status", "::mlir::ModuleOp"> {
-  let summary = "return early where a carve or retract fails";
+  let summary = "return early where a carve, retract or check fails";
   let description = [{
-    Runs once control flow is unstructured. Every function that may carve or
-    retract, or calls one that may, gets one more result, an `i1` that is true
-    on success; it returns at once with false when a carve, retract or call
-    fails. Retracting what was carved until then is up to the entry point.
+    Runs once control flow is unstructured. Every function that may carve,
+    retract or check, or calls one that may, gets one more result, an `i1` that
+    is true on success; it returns at once with false when one of these fails.
+    Retracting what was carved until then is up to the entry point.
 
     ```mlir
     %m, %ok = pol.carve %arena[%n] : !pol.arena -> memref<?xf32>
@@ -302,7 +334,7 @@ def VerifyStage : Pass<"pol-verify-stage", "::mlir::ModuleOp"> {
     | `materialize` | tensors |
     | `place` | frames, allocations |
     | `expand` | kernel ops |
-    | `target` | unchecked carves and retracts, structured control flow |
+    | `target` | carves, retracts and checks whose status is unused, structured control flow |
 
     ```
     pol-opt in.mlir --pol-verify-stage=stage=place
