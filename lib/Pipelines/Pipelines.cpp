@@ -29,10 +29,13 @@ static void endStage(OpPassManager &pm, StringRef stage) {
   pm.addPass(createVerifyStage(options));
 }
 
-void mlir::pol::buildDescribeStage(OpPassManager &pm, const PipelineOptions &) {
+void mlir::pol::buildDescribeStage(OpPassManager &pm,
+                                   const PipelineOptions &options) {
   pm.addPass(createExpandApply());
   pm.addPass(createResolveDescriptions());
-  pm.addPass(createFlattenBundles());
+  FlattenBundlesOptions flatten;
+  flatten.checks = options.checks;
+  pm.addPass(createFlattenBundles(flatten));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   endStage(pm, "describe");

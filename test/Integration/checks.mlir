@@ -27,6 +27,10 @@
 // RUN:   | FileCheck %s --check-prefix=EMPTY
 // RUN: not pol-run %s --entry retracted --space arena:1K --input 3x64xf32=ones --input 63xf32=ones --memory-report 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=WEIGHT
+// RUN: pol-run %s --entry narrowed --space arena:1K --input 3x4xf32=ones | FileCheck %s --check-prefix=NARROWED
+// RUN: not pol-run %s --entry narrowed --space arena:1K --input 3x5xf32=ones 2>&1 | FileCheck %s --check-prefix=NARROW
+// RUN: pol-run %s --entry narrowed --no-checks --space arena:1K --input 3x5xf32=ones \
+// RUN:   | FileCheck %s --check-prefix=NARROWED
 
 // What a kernel's verifier cannot see is found out when it runs, before it
 // writes anything.
@@ -40,6 +44,8 @@
 // OF-ZERO: pol-run: error: shape mismatch: expected n to be a multiple of 0, but got 6
 // MOST: pol-run: error: shape mismatch: expected m of kernel 'k' to be at most 4, but got 8
 // LEAST: pol-run: error: shape mismatch: expected m of kernel 'k' to be at least 5, but got 4
+// NARROWED: result 0: {{.*}} [3]
+// NARROW: pol-run: error: shape mismatch: expected extent 1 of what pol.undef narrows to be 4, but got 5, at {{.*}}checks.mlir:[[#]]:
 func.func @norm(%x: tensor<?x?xf32>, %w: tensor<?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %r = pol.rms_norm ins(%x, %w : tensor<?x?xf32>, tensor<?xf32>) outs(%y : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
@@ -73,4 +79,16 @@ func.func @retracted(%a: !pol.arena, %x: tensor<?x?xf32>, %w: tensor<?xf32>) -> 
   %y = pol.outputs "pol.rms_norm"(%x, %w) in %a : (tensor<?x?xf32>, tensor<?xf32>), !pol.arena -> !pol.bundle<{y: tensor<?x?xf32>}>
   %r = pol.call "pol.rms_norm"(%x, %w) outputs(%y) : (tensor<?x?xf32>, tensor<?xf32>), !pol.bundle<{y: tensor<?x?xf32>}> -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
+}
+
+func.func @narrowed(%a: !pol.arena, %x: tensor<?x?xf32>) -> index {
+  %c0 = arith.constant 0 : index
+  %n = pol.frame on %a : !pol.arena -> index {
+  ^bb0(%f: !pol.frame):
+    %u = pol.undef like %x : tensor<?x?xf32> -> !pol.undef<?x4xf32>
+    %t = pol.alloc %f, %u : !pol.frame, !pol.undef<?x4xf32> -> tensor<?x4xf32>
+    %d = tensor.dim %t, %c0 : tensor<?x4xf32>
+    pol.yield %d : index
+  }
+  return %n : index
 }

@@ -33,7 +33,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
       llvm::cl::init(true)};
   Option<bool> checks{
       *this, "checks",
-      llvm::cl::desc("Compare the shapes of kernels' operands at run time"),
+      llvm::cl::desc("Compare at run time extents that have to fit each other"),
       llvm::cl::init(true)};
   Option<int64_t> maxStackBytes{
       *this, "max-stack-bytes",

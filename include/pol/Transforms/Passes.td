@@ -84,7 +84,8 @@ def FlattenBundles : Pass<"pol-flatten-bundles", "::mlir::ModuleOp"> {
     A bundle becomes its entries, a description its dynamic extents: in
     functions (argument attributes move along), calls, `scf` and `cf` control
     flow, `arith.select` and frames. What is left of descriptions are index
-    values, and every `pol.alloc` allocates one array.
+    values, and every `pol.alloc` allocates one array. Where a description makes
+    an extent static that its `like` has at run time only, the two are compared.
 
     ```mlir
     %b = pol.alloc %s, %d : !pol.arena, !pol.bundle<{y: !pol.undef<?xf32>}>
@@ -97,6 +98,10 @@ def FlattenBundles : Pass<"pol-flatten-bundles", "::mlir::ModuleOp"> {
     %y = pol.alloc %s[%n] {name = "y"} : !pol.arena -> tensor<?xf32>
     ```
   }];
+  let options = [
+    Option<"checks", "checks", "bool", "true",
+           "Compare at run time what a description makes static">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
     "::mlir::pol::PolDialect", "::mlir::tensor::TensorDialect"
@@ -229,18 +234,16 @@ def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
     what may fail.
 
     ```mlir
-    func.func @norm(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
-      pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
     ```
 
     becomes
 
     ```mlir
-    func.func @norm(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
-      %want = memref.dim %x, %c0 : memref<?x64xf32>
-      %got = memref.dim %y, %c0 : memref<?x64xf32>
-      %ok = pol.check %got eq %want, "extent 0 of y" {kernel = "pol.rms_norm"}
-      pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    %got = memref.dim %y, %c0 : memref<?x64xf32>
+    %want = memref.dim %x, %c0 : memref<?x64xf32>
+    %ok = pol.check %got eq %want, "extent 0 of y" {kernel = "pol.rms_norm"}
+    pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
     ```
   }];
   let dependentDialects = [

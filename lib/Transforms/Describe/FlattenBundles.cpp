@@ -14,7 +14,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "pol/IR/PolOps.h"
+#include "pol/IR/Checks.h"
 #include "pol/Transforms/Passes.h"
 
 namespace mlir::pol {
@@ -81,7 +81,10 @@ static ValueRange getEntry(ValueRange values, BundleType bundle,
 
 namespace {
 struct FlattenUndef : OpConversionPattern<UndefOp> {
-  using OpConversionPattern::OpConversionPattern;
+  FlattenUndef(const TypeConverter &converter, MLIRContext *context,
+               bool checks)
+      : OpConversionPattern(converter, context), checks(checks) {}
+
   LogicalResult
   matchAndRewrite(UndefOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -90,28 +93,40 @@ struct FlattenUndef : OpConversionPattern<UndefOp> {
       llvm::append_range(extents, extent);
     if (op.getLike() && op.takesShapeOfLike() && extents.empty()) {
       auto like = cast<ShapedType>(op.getLike().getType());
+      // Of other shapes, like gives the element type alone.
+      bool compares =
+          checks && succeeded(verifyCompatibleShape(like, op.getType()));
       int64_t nextOfLike = 0;
       for (int64_t i = 0, e = like.getRank(); i < e; ++i) {
         bool known = !like.isDynamicDim(i);
         bool wanted = op.getType().isDynamicDim(i);
-        Value extent;
-        if (wanted && known)
-          extent = arith::ConstantIndexOp::create(rewriter, op.getLoc(),
-                                                  like.getDimSize(i));
-        else if (wanted && isa<UndefType>(like))
+        OpFoldResult extent;
+        if (known)
+          extent = rewriter.getIndexAttr(like.getDimSize(i));
+        else if (isa<UndefType>(like))
           extent = adaptor.getLike()[nextOfLike];
-        else if (wanted)
-          extent = getValueOrCreateConstantIndexOp(
-              rewriter, op.getLoc(),
-              getExtent(rewriter, op.getLoc(), adaptor.getLike().front(), i));
+        else if (wanted || compares)
+          extent =
+              getExtent(rewriter, op.getLoc(), adaptor.getLike().front(), i);
         if (wanted)
-          extents.push_back(extent);
+          extents.push_back(
+              getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), extent));
+        else if (compares)
+          buildCheck(
+              rewriter, op.getLoc(), extent, CheckPredicate::eq,
+              rewriter.getIndexAttr(op.getType().getDimSize(i)),
+              ("extent " + Twine(i) + " of what pol.undef narrows").str(),
+              /*kernel=*/"");
         nextOfLike += !known;
       }
     }
     rewriter.replaceOpWithMultiple(op, {extents});
     return success();
   }
+
+private:
+  /// Whether extents that become static are compared with what is there.
+  bool checks;
 };
 
 struct FlattenDim : OpConversionPattern<DimOp> {
@@ -222,6 +237,8 @@ struct FlattenAlloc : OpConversionPattern<AllocOp> {
 //===----------------------------------------------------------------------===//
 
 struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
+  using FlattenBundlesBase::FlattenBundlesBase;
+
   void runOnOperation() override {
     if (failed(checkCarriers()))
       return signalPassFailure();
@@ -234,8 +251,10 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
     converter.addConversion(flattenType);
     RewritePatternSet patterns(context);
     ConversionTarget target(*context);
-    patterns.add<FlattenUndef, FlattenDim, FlattenBundle, FlattenGet,
-                 FlattenMerge, FlattenAlloc>(converter, context);
+    patterns.add<FlattenUndef>(converter, context, checks);
+    patterns
+        .add<FlattenDim, FlattenBundle, FlattenGet, FlattenMerge, FlattenAlloc>(
+            converter, context);
     populateFlattenControlFlowPatterns(patterns, converter, target);
     target.markUnknownOpDynamicallyLegal(
         [&](Operation *op) { return isFlat(op, converter); });
