@@ -9,6 +9,7 @@
 #include "pol/Analysis/Fallible.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "pol/Analysis/Provenance.h"
 #include "pol/IR/PolOps.h"
 
 using namespace mlir;
@@ -19,6 +20,8 @@ Value mlir::pol::getStatus(Operation *op) {
     return carve.getOk();
   if (auto retract = dyn_cast<RetractOp>(op))
     return retract.getOk();
+  if (auto check = dyn_cast<CheckOp>(op))
+    return check.getOk();
   return Value();
 }
 
@@ -44,4 +47,43 @@ FallibleFunctions::FallibleFunctions(ModuleOp module) {
         again |= functions.insert(function).second;
     });
   }
+}
+
+/// Says where a callee fails if that can be switched off.
+static void noteCheck(InFlightDiagnostic &error, func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  CheckOp found;
+  callee.walk([&](CheckOp check) {
+    found = check;
+    return WalkResult::interrupt();
+  });
+  if (found)
+    error.attachNote(found.getLoc())
+        << "it fails where this is checked, unless checks=false trusts it";
+}
+
+LogicalResult mlir::pol::verifyParallelRegions(ModuleOp module) {
+  FallibleFunctions fallible(module);
+  WalkResult result = module.walk([&](Operation *op) {
+    if (!fallible.mayFail(op))
+      return WalkResult::advance();
+    Operation *parallel = getEnclosingParallel(op);
+    if (!parallel)
+      return WalkResult::advance();
+    InFlightDiagnostic error = op->emitOpError();
+    auto call = dyn_cast<func::CallOp>(op);
+    if (call)
+      error << "expected a callee that cannot fail in a parallel region, but "
+               "got "
+            << call.getCalleeAttr();
+    else
+      error << "expected what can fail to be outside of parallel regions, "
+               "which no worker can leave early";
+    error.attachNote(parallel->getLoc()) << "the parallel region is here";
+    if (call)
+      noteCheck(error, call);
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }

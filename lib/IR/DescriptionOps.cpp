@@ -62,8 +62,12 @@ struct DropDecidedLike : OpRewritePattern<UndefOp> {
                                 PatternRewriter &rewriter) const override {
     if (!op.getLike())
       return rewriter.notifyMatchFailure(op, "has no like");
-    if (op.takesShapeOfLike() && !op.getType().hasStaticShape())
+    // Extents that become static are still compared with those of like.
+    if (op.takesShapeOfLike() &&
+        !cast<ShapedType>(op.getLike().getType()).hasStaticShape())
       return rewriter.notifyMatchFailure(op, "takes extents from like");
+    if (!op.getType().hasStaticShape() && op.getExtents().empty())
+      return rewriter.notifyMatchFailure(op, "needs the extents of like");
     rewriter.replaceOpWithNewOp<UndefOp>(op, op.getType(), op.getExtents());
     return success();
   }

@@ -202,6 +202,26 @@ mlir::pol::inferKernelBuffers(const KernelSignature &signature,
   return success();
 }
 
+OpFoldResult mlir::pol::buildNumRowBlocks(OpBuilder &builder, Location loc,
+                                          ArrayRef<OpFoldResult> leading) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value rows = constant(1);
+  for (OpFoldResult extent : leading)
+    rows = builder.createOrFold<arith::MulIOp>(
+        loc, rows, getValueOrCreateConstantIndexOp(builder, loc, extent));
+  Value subBlocks = builder.createOrFold<arith::CeilDivUIOp>(
+      loc, rows, constant(kMaxRowBlocks * kRowsPerSubBlock));
+  Value rowsPerBlock = builder.createOrFold<arith::MaxUIOp>(
+      loc,
+      builder.createOrFold<arith::MulIOp>(loc, subBlocks,
+                                          constant(kRowsPerSubBlock)),
+      constant(1));
+  return getAsOpFoldResult(
+      builder.createOrFold<arith::CeilDivUIOp>(loc, rows, rowsPerBlock));
+}
+
 namespace {
 /// The extents that letters stand for, of the first input that has each.
 class Extents {
@@ -213,7 +233,6 @@ public:
 
 private:
   OpFoldResult getLetter(char letter);
-  OpFoldResult getRowBlocks();
   void appendLeading(SmallVectorImpl<OpFoldResult> &extents);
   /// The array of an input; of a duplicated one, the primal has its shape.
   Value getArray(const KernelOperand &operand) {
@@ -243,8 +262,11 @@ void Extents::appendLeading(SmallVectorImpl<OpFoldResult> &extents) {
 }
 
 OpFoldResult Extents::getLetter(char letter) {
-  if (letter == 'P')
-    return getRowBlocks();
+  if (letter == 'P') {
+    SmallVector<OpFoldResult> leading;
+    appendLeading(leading);
+    return buildNumRowBlocks(builder, loc, leading);
+  }
   for (const KernelOperand &operand : inputs.signature.getInputs()) {
     size_t at = operand.shape.find(letter);
     Value array = getArray(operand);
@@ -255,30 +277,6 @@ OpFoldResult Extents::getLetter(char letter) {
     return getExtent(builder, loc, array, rank - fromEnd);
   }
   llvm_unreachable("expected every extent to be that of an input");
-}
-
-/// As `getNumRowBlocks`, at run time. At most `kMaxRowBlocks` even where the
-/// number of rows overflows, as it may where rows are empty.
-OpFoldResult Extents::getRowBlocks() {
-  SmallVector<OpFoldResult> leading;
-  appendLeading(leading);
-  Value rows = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
-  for (OpFoldResult extent : leading)
-    rows = builder.createOrFold<arith::MulIOp>(
-        loc, rows, getValueOrCreateConstantIndexOp(builder, loc, extent));
-  Value subBlocks = builder.createOrFold<arith::CeilDivUIOp>(
-      loc, rows, constant(kMaxRowBlocks * kRowsPerSubBlock));
-  Value rowsPerBlock = builder.createOrFold<arith::MaxUIOp>(
-      loc,
-      builder.createOrFold<arith::MulIOp>(loc, subBlocks,
-                                          constant(kRowsPerSubBlock)),
-      constant(1));
-  Value blocks =
-      builder.createOrFold<arith::CeilDivUIOp>(loc, rows, rowsPerBlock);
-  return getAsOpFoldResult(blocks);
 }
 
 SmallVector<OpFoldResult> Extents::get(const KernelOperand &operand) {

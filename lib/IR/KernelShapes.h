@@ -17,10 +17,15 @@
 
 namespace mlir::pol {
 
-using EmitErrorFn = function_ref<InFlightDiagnostic()>;
-
 /// The number of blocks that rows are summed in.
 int64_t getNumRowBlocks(int64_t rows);
+/// The same at run time, for rows in leading dimensions of these extents. At
+/// most `kMaxRowBlocks` even where the number of rows overflows, as it may where
+/// rows are empty.
+OpFoldResult buildNumRowBlocks(OpBuilder &builder, Location loc,
+                               ArrayRef<OpFoldResult> leading);
+
+using EmitErrorFn = function_ref<InFlightDiagnostic()>;
 
 /// What is known of the extents that a signature's letters stand for, gathered
 /// from operand after operand.

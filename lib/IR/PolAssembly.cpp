@@ -199,6 +199,29 @@ void mlir::pol::printKernelInvocation(OpAsmPrinter &printer, Operation *,
 }
 
 //===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+ParseResult mlir::pol::parseCheckPredicate(OpAsmParser &parser,
+                                           CheckPredicateAttr &predicate) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (failed(parser.parseOptionalKeyword(&keyword)))
+    return parser.emitError(loc, "expected eq, le, ge or multiple_of");
+  std::optional<CheckPredicate> value = symbolizeCheckPredicate(keyword);
+  if (!value)
+    return parser.emitError(loc, "expected eq, le, ge or multiple_of, but got ")
+           << keyword;
+  predicate = CheckPredicateAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+void mlir::pol::printCheckPredicate(OpAsmPrinter &printer, Operation *,
+                                    CheckPredicateAttr predicate) {
+  printer << stringifyCheckPredicate(predicate.getValue());
+}
+
+//===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 

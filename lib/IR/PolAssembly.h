@@ -46,6 +46,12 @@ void printKernelInvocation(OpAsmPrinter &printer, Operation *op, Attribute name,
                            DictionaryAttr options,
                            MutableArrayRef<Region> regions);
 
+/// `eq`
+ParseResult parseCheckPredicate(OpAsmParser &parser,
+                                CheckPredicateAttr &predicate);
+void printCheckPredicate(OpAsmPrinter &printer, Operation *op,
+                         CheckPredicateAttr predicate);
+
 /// `type(like) -> type(result)`, the latter left out where it follows.
 ParseResult parseUndefTypes(OpAsmParser &parser, OptionalOperand like,
                             Type &likeType, Type &result);

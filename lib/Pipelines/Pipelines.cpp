@@ -29,10 +29,13 @@ static void endStage(OpPassManager &pm, StringRef stage) {
   pm.addPass(createVerifyStage(options));
 }
 
-void mlir::pol::buildDescribeStage(OpPassManager &pm, const PipelineOptions &) {
+void mlir::pol::buildDescribeStage(OpPassManager &pm,
+                                   const PipelineOptions &options) {
   pm.addPass(createExpandApply());
   pm.addPass(createResolveDescriptions());
-  pm.addPass(createFlattenBundles());
+  FlattenBundlesOptions flatten;
+  flatten.checks = options.checks;
+  pm.addPass(createFlattenBundles(flatten));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   endStage(pm, "describe");
@@ -60,6 +63,9 @@ void mlir::pol::buildPlaceStage(OpPassManager &pm,
   LowerFramesOptions lower;
   lower.maxStackBytes = options.maxStackBytes;
   pm.addPass(createLowerFrames(lower));
+  // Once there are no frames that checks would have to be moved out of.
+  if (options.checks)
+    pm.addPass(createEmitChecks());
   endStage(pm, "place");
 }
 

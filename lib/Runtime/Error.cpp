@@ -12,6 +12,7 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 using namespace pol::runtime;
 
@@ -85,6 +86,43 @@ pol_status pol::runtime::failStaleMark(const char *space, pol_mark mark,
 
 uint64_t pol::runtime::failureCount() { return failures; }
 
+static const char *orEmpty(const char *text) { return text ? text : ""; }
+
+/// What stands between what was compared and the number it should have been.
+static const char *describeRelation(int32_t relation) {
+  switch (relation) {
+  case POL_AT_MOST:
+    return " to be at most";
+  case POL_AT_LEAST:
+    return " to be at least";
+  case POL_MULTIPLE_OF:
+    return " to be a multiple of";
+  default:
+    return " to be";
+  }
+}
+
+void pol_report_mismatch(const pol_check_site *site, int64_t got,
+                         int64_t wanted) {
+  static const pol_check_site unknown = {"", "", "", 0, 0, POL_EQUAL};
+  if (!site)
+    site = &unknown;
+  pol_error &error = recordFailure(POL_SHAPE_MISMATCH, wanted, got);
+  const char *relation = describeRelation(site->relation);
+  // However long names are, the relation stays.
+  Text what(error.what, sizeof(error.what) - std::strlen(relation));
+  what.append("%s", orEmpty(site->what)[0] ? site->what : "an extent");
+  if (orEmpty(site->kernel)[0])
+    what.append(" of kernel '%s'", site->kernel);
+  std::strcat(error.what, relation);
+  Text location(error.location, sizeof(error.location));
+  if (!orEmpty(site->file)[0])
+    return;
+  location.append("%s", site->file);
+  if (site->line > 0)
+    location.append(":%" PRId32 ":%" PRId32, site->line, site->column);
+}
+
 const pol_error *pol_last_error(void) { return &lastError; }
 
 int32_t pol_copy_last_error(pol_error *error) {
@@ -125,6 +163,11 @@ const char *pol_format_error(const pol_error *error, char *text, int64_t size) {
     break;
   case POL_INVALID_ARGUMENT:
     out.append("invalid argument: %s", what);
+    break;
+  case POL_SHAPE_MISMATCH:
+    out.append("shape mismatch: expected %s %" PRId64 ", but got %" PRId64,
+               error->what[0] ? error->what : "an extent to be", error->wanted,
+               error->available);
     break;
   default:
     out.append("unknown status %" PRId32 ": %s", error->code, what);

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pol/Analysis/Fallible.h"
 #include "pol/IR/PolOps.h"
 #include "pol/Transforms/Passes.h"
 
@@ -65,7 +66,7 @@ static bool isUnplaced(Operation *op) {
 static bool isKernel(Operation *op) { return isa<KernelOpInterface>(op); }
 
 static bool isUntargeted(Operation *op) {
-  if (auto carve = dyn_cast<CarveOp>(op); carve && carve.getOk().use_empty())
+  if (isa<CarveOp, CheckOp>(op) && getStatus(op).use_empty())
     return true;
   // Entry points retract, after a failure, as far as can be.
   auto function = op->getParentOfType<func::FuncOp>();
@@ -98,8 +99,8 @@ static constexpr Stage kStages[] = {
     {"place", "no frames or allocations", isUnplaced},
     {"expand", "no kernels", isKernel},
     {"target",
-     "no structured control flow, unchecked carves or retracts, or memory "
-     "spaces",
+     "no structured control flow, carves, retracts or checks whose status is "
+     "unused, or memory spaces",
      isUntargeted},
 };
 

@@ -31,6 +31,15 @@ func.func @undef_of_static_shape_needs_no_like(%t: tensor<4xf32>) -> !pol.undef<
   return %0 : !pol.undef<4xf64>
 }
 
+// Its extent is compared with that of like, in time.
+// CHECK-LABEL: func.func @undef_that_narrows_needs_like(
+// CHECK-SAME:    %[[T:.*]]: tensor<?xf32>)
+// CHECK-NEXT:    pol.undef like %[[T]]
+func.func @undef_that_narrows_needs_like(%t: tensor<?xf32>) -> !pol.undef<4xf64> {
+  %0 = pol.undef like %t : tensor<?xf32> -> !pol.undef<4xf64>
+  return %0 : !pol.undef<4xf64>
+}
+
 // CHECK-LABEL: func.func @undef_with_extents_needs_no_like(
 // CHECK-SAME:    %{{.*}}: tensor<?xf32>, %[[N:.*]]: index)
 // CHECK-NEXT:    pol.undef[%[[N]]] : !pol.undef<?x2xf32>

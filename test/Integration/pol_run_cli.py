@@ -428,7 +428,8 @@ class Successes(PolRunTest):
         done = self.run_tool("--help")
         self.assertEqual(done.returncode, 0)
         for option in ("entry", "input", "output", "space", "target", "threads",
-                       "memory-report", "time", "opt-level", "strict"):
+                       "memory-report", "time", "opt-level", "strict",
+                       "no-checks"):
             self.assertRegex(done.stdout.decode(), rf"(?m)^ +--{option}\b")
 
 

@@ -41,7 +41,7 @@ func.func private @fallible(%h: !pol.heap, %n: index) -> f32 {
 }
 func.func private @take((!pol.heap, index) -> f32)
 func.func @pointer() {
-  // expected-error@+1 {{'func.constant' op expected only calls of @fallible, which can run out of space}}
+  // expected-error@+1 {{'func.constant' op expected only calls of @fallible, which can fail}}
   %f = func.constant @fallible : (!pol.heap, index) -> f32
   call @take(%f) : ((!pol.heap, index) -> f32) -> ()
   return

@@ -141,8 +141,16 @@ func.func @pol_entry_fine(%a: !pol.arena) attributes {pol.entry} {
 // -----
 
 func.func @carve(%a: !pol.arena) {
-  // expected-error@+1 {{expected no structured control flow, unchecked carves or retracts, or memory spaces after stage 'target', but got 'pol.carve'}}
+  // expected-error@+1 {{expected no structured control flow, carves, retracts or checks whose status is unused, or memory spaces after stage 'target', but got 'pol.carve'}}
   %y, %ok = pol.carve %a : !pol.arena -> memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @check(%n: index, %m: index) {
+  // expected-error@+1 {{but got 'pol.check'}}
+  %ok = pol.check %n eq %m, "n"
   return
 }
 

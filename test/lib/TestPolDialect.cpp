@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "pol/IR/PolOps.h"
+#include "pol/IR/Checks.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -173,6 +173,29 @@ FailureOr<Operation *> TiledOp::buildKernel(OpBuilder &builder,
                          invocation.getOperand(0), buffers[0], buffers[1],
                          buffers[2], buffers[3], block)
       .getOperation();
+}
+
+void TiledOp::buildChecks(OpBuilder &builder) {
+  Location loc = getLoc();
+  StringRef kernel = getOperationName();
+  int64_t block = getBlock();
+  OpFoldResult rows = getKnownExtent(builder, loc, getX(), 0);
+  OpFoldResult columns = getKnownExtent(builder, loc, getX(), 1);
+  buildShapeCheck(builder, loc, getY(), {rows, columns}, "y", kernel);
+  if (Value maxima = getMaxima()) {
+    buildShapeCheck(builder, loc, maxima, rows, "maxima", kernel);
+    buildCheck(builder, loc, columns, CheckPredicate::multiple_of, rows,
+               "extent 1 of x", kernel);
+  }
+  buildExtentCheck(builder, loc, getTile(), 0, builder.getIndexAttr(block),
+                   CheckPredicate::ge, "tile", kernel);
+  buildExtentCheck(builder, loc, getTile(), 1, columns, CheckPredicate::eq,
+                   "tile", kernel);
+  Value blocks = arith::CeilDivUIOp::create(
+      builder, loc, getValueOrCreateConstantIndexOp(builder, loc, rows),
+      arith::ConstantIndexOp::create(builder, loc, block));
+  buildExtentCheck(builder, loc, getCounts(), 0, blocks, CheckPredicate::ge,
+                   "counts", kernel);
 }
 
 //===----------------------------------------------------------------------===//

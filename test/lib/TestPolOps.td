@@ -42,19 +42,21 @@ def TestPol_Buffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 class TestPol_Op<string mnemonic, list<Trait> traits = []>
     : Op<TestPol_Dialect, mnemonic, traits>;
 
-class TestPol_KernelOp<string mnemonic, list<Trait> traits = []>
+class TestPol_KernelOp<string mnemonic, list<Trait> traits = [],
+                       list<string> defaulted = []>
     : TestPol_Op<mnemonic, !listconcat(traits, [
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-        DeclareOpInterfaceMethods<Pol_KernelOpInterface>])> {
+        DeclareOpInterfaceMethods<Pol_KernelOpInterface, defaulted>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
 }
 
-def TestPol_TiledOp : TestPol_KernelOp<"tiled"> {
+def TestPol_TiledOp : TestPol_KernelOp<"tiled", [], ["buildChecks"]> {
   let summary = "all roles, dynamic shapes, and an attribute that decides one";
   let description = [{
     Of x[N, M]: output y[N, M], checkpoint maxima[N], scratch tile[block, M] and
-    counts[ceil(N / block)].
+    counts[ceil(N / block)]. Scratch may be larger; M is checked to be a
+    multiple of N where maxima are asked for.
   }];
   let arguments = (ins TestPol_Buffer:$x, TestPol_Buffer:$y,
                        Optional<TestPol_Buffer>:$maxima, TestPol_Buffer:$tile,

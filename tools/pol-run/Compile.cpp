@@ -107,6 +107,7 @@ static void registerRuntime(ExecutionEngine &engine) {
     };
     add("pol_carve", &pol_carve);
     add("pol_copy_last_error", &pol_copy_last_error);
+    add("pol_report_mismatch", &pol_report_mismatch);
     add("pol_space_mark", &pol_space_mark);
     add("pol_space_release", &pol_space_release);
     add("pol_space_reset", &pol_space_reset);
@@ -148,6 +149,7 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
   pol::PipelineOptions pipeline;
   pipeline.strict = options.strict;
   pipeline.openmp = options.openmp;
+  pipeline.checks = options.checks;
   pipeline.maxStackBytes = options.maxStackBytes;
 
   CompiledEntry entry;

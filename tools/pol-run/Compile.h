@@ -26,6 +26,7 @@ struct CompileOptions {
   unsigned optLevel = 3;
   bool strict = false;
   bool openmp = false;
+  bool checks = true;
   int64_t maxStackBytes = 64 * 1024;
 };
 

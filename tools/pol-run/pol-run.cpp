@@ -81,6 +81,9 @@ struct Options {
   cl::opt<bool> strict{
       "strict", cl::cat(category),
       cl::desc("A buffer that no pol.alloc asked for is an error")};
+  cl::opt<bool> noChecks{
+      "no-checks", cl::cat(category),
+      cl::desc("Trust that the shapes of kernels' operands fit each other")};
   cl::opt<std::string> maxStackBytes{
       "max-stack-bytes", cl::value_desc("bytes"), cl::init("65536"),
       cl::cat(category),
@@ -324,6 +327,7 @@ static llvm::Error run(const Options &options) {
   CompileOptions compile;
   compile.optLevel = numbers->optLevel;
   compile.strict = options.strict;
+  compile.checks = !options.noChecks;
   compile.openmp = numbers->threads > 1;
   compile.maxStackBytes = numbers->maxStackBytes;
   llvm::Expected<CompiledEntry> entry =

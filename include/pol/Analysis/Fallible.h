@@ -17,12 +17,12 @@
 
 namespace mlir::pol {
 
-/// The status of an op that can fail, a carve or a retract; null for all
-/// others.
+/// The status of an op that can fail, a carve, a retract or a check; null for
+/// all others.
 Value getStatus(Operation *op);
 
-/// The functions of a module in which a carve or retract can fail whose status
-/// the program does not look at itself, and those that call one.
+/// The functions of a module in which a carve, retract or check can fail whose
+/// status the program does not look at itself, and those that call one.
 class FallibleFunctions {
 public:
   explicit FallibleFunctions(ModuleOp module);
@@ -31,13 +31,17 @@ public:
     return functions.contains(function);
   }
   /// Whether an op can fail without the program looking at it: a carve, a
-  /// retract or a call of one of the functions.
+  /// retract, a check or a call of one of the functions.
   bool mayFail(Operation *op);
 
 private:
   SymbolTableCollection symbols;
   DenseSet<Operation *> functions;
 };
+
+/// A worker cannot fail on its own, and nothing looks at its status: an error
+/// for what may fail in a parallel region.
+LogicalResult verifyParallelRegions(ModuleOp module);
 
 } // namespace mlir::pol
 

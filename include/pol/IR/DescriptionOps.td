@@ -34,7 +34,8 @@ def Pol_UndefOp : Pol_Op<"undef", [Pure, AttrSizedOperandSegments]> {
 
     With `like` and extents, the extents are the shape and the element type is
     the operand's. With `like` and no extents, the result has the operand's
-    shape; its element type may differ.
+    shape; its element type may differ. Where that makes an extent static, it is
+    compared with the operand's at run time.
   }];
   let arguments = (ins Optional<Pol_AnyShaped>:$like, Variadic<Index>:$extents);
   let results = (outs Pol_UndefType:$result);

@@ -35,7 +35,7 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<Pol_KernelOpInterface,
-            ["mayWorkInPlace", "isScratch", "takesShadow"]>])> {
+            ["buildChecks", "mayWorkInPlace", "isScratch", "takesShadow"]>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
   let hasCustomAssemblyFormat = 1;
@@ -70,6 +70,9 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
     }
     bool $cppClass::takesShadow(OpOperand &operand) {
       return takesKernelShadow(*this, getSignature(), operand);
+    }
+    void $cppClass::buildChecks(OpBuilder &builder) {
+      buildKernelChecks(builder, *this, getSignature());
     }
     LogicalResult $cppClass::inferBuffers(
         KernelInvocation invocation,

@@ -43,6 +43,8 @@ struct KernelOperand {
   StringRef shape;
   KernelElement element = KernelElement::Float;
   bool isOptional = false;
+  /// Lengths: the letter of the extent that they are within.
+  char bound = 0;
   /// Inputs: stands for the shadow where it is duplicated.
   bool isCotangent = false;
   /// Inputs: given for its type alone.
@@ -90,6 +92,12 @@ struct KernelOperand {
 namespace kernel {
 constexpr KernelOperand in(StringRef name, StringRef shape) {
   return KernelOperand(name, KernelClause::Ins, shape);
+}
+constexpr KernelOperand lengths(StringRef name, char bound) {
+  KernelOperand operand =
+      in(name, "B").of(KernelElement::Length).optional();
+  operand.bound = bound;
+  return operand;
 }
 constexpr KernelOperand saved(StringRef name, StringRef shape) {
   return KernelOperand(name, KernelClause::Saved, shape)
@@ -169,6 +177,10 @@ bool isKernelScratch(Operation *op, const KernelSignature &signature,
                      OpOperand &operand);
 bool takesKernelShadow(Operation *op, const KernelSignature &signature,
                        OpOperand &operand);
+
+/// Builds checks of what `verifyKernel` cannot see.
+void buildKernelChecks(OpBuilder &builder, Operation *op,
+                       const KernelSignature &signature);
 
 LogicalResult inferKernelBuffers(const KernelSignature &signature,
                                  KernelInvocation invocation,

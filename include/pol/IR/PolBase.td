@@ -87,6 +87,31 @@ def Pol_CausalAttr : EnumAttr<Pol_Dialect, Pol_CausalAlignment, "causal"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Pol_CheckPredicate : I32EnumAttr<"CheckPredicate",
+    "how what is there has to compare with what is expected", [
+      I32EnumAttrCase<"eq", 0>,
+      I32EnumAttrCase<"le", 1>,
+      I32EnumAttrCase<"ge", 2>,
+      I32EnumAttrCase<"multiple_of", 3>
+    ]> {
+  let cppNamespace = "::mlir::pol";
+  let genSpecializedAttr = 0;
+}
+
+def Pol_CheckPredicateAttr
+    : EnumAttr<Pol_Dialect, Pol_CheckPredicate, "predicate"> {
+  let summary = "how what is there has to compare with what is expected";
+  let description = [{
+    `eq`, `le` (at most), `ge` (at least) or `multiple_of`. Both sides are
+    signed; of 0, and of what is negative, only 0 is a multiple.
+
+    ```mlir
+    #pol.predicate<multiple_of>
+    ```
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Pol_KernelOpNameAttr : AttrDef<Pol_Dialect, "KernelOpName"> {
   let mnemonic = "kernel";
   let summary = "the name of an op that is a kernel";

@@ -46,9 +46,9 @@ def Pol_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let description = [{
     An op that is a kernel: it can say which buffers it needs before an instance
     of it exists, from operands, attributes and regions alone, and it can be
-    built from those and the buffers. These methods are static, in the manner of
-    `inferReturnTypes`, so that `pol.outputs "dialect.op"(...)` works for every
-    registered op that implements them. What they are asked with is a
+    built from those and the buffers. All methods of that are static, in the
+    manner of `inferReturnTypes`, so that `pol.outputs "dialect.op"(...)` works
+    for every registered op that implements them. What they are asked with is a
     `KernelInvocation`: operands, each present or absent, attributes, regions
     and the location for diagnostics (`pol/IR/PolInterfaces.h`).
   }];
@@ -101,6 +101,15 @@ def Pol_KernelOpInterface : OpInterface<"KernelOpInterface"> {
       }],
       "bool", "takesShadow", (ins "::mlir::OpOperand &":$operand), "",
       [{ return false; }]>,
+    InterfaceMethod<[{
+        Builds, before the op, what its verifier cannot see: a `pol.check` for
+        each relation between its operands that is only known at run time
+        (`pol/IR/Checks.h` has helpers). All that it builds computes on extents
+        and scalars, and has no effects but that of the checks. None unless
+        implemented.
+      }],
+      "void", "buildChecks", (ins "::mlir::OpBuilder &":$builder), "",
+      [{ return; }]>,
   ];
 }
 

@@ -11,6 +11,7 @@
 #ifndef POL_IR_POLOPS_TD
 #define POL_IR_POLOPS_TD
 
+include "pol/IR/CheckOps.td"
 include "pol/IR/DescriptionOps.td"
 include "pol/IR/DifferentiationOps.td"
 include "pol/IR/KernelOps.td"

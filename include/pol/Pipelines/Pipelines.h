@@ -31,6 +31,10 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
       *this, "report-hidden",
       llvm::cl::desc("Say where buffers and copies were added"),
       llvm::cl::init(true)};
+  Option<bool> checks{
+      *this, "checks",
+      llvm::cl::desc("Compare at run time extents that have to fit each other"),
+      llvm::cl::init(true)};
   Option<int64_t> maxStackBytes{
       *this, "max-stack-bytes",
       llvm::cl::desc("Bytes of stack that frames may take along any chain of "

@@ -86,7 +86,8 @@ def FlattenBundles : Pass<"pol-flatten-bundles", "::mlir::ModuleOp"> {
     flow, `arith.select` and frames. What is left of descriptions are index
     values, and every `pol.alloc` allocates one array. A duplicated value becomes
     its primal and its shadow; a kernel that has it as an operand gets the one
-    that it takes, which `KernelOpInterface` says.
+    that it takes, which `KernelOpInterface` says. Where a description makes an
+    extent static that its `like` has at run time only, the two are compared.
 
     ```mlir
     %b = pol.alloc %s, %d : !pol.arena, !pol.bundle<{y: !pol.undef<?xf32>}>
@@ -103,6 +104,10 @@ def FlattenBundles : Pass<"pol-flatten-bundles", "::mlir::ModuleOp"> {
     %dw = pol.alloc %s {name = "w.shadow"} : !pol.arena -> tensor<4xf32>
     ```
   }];
+  let options = [
+    Option<"checks", "checks", "bool", "true",
+           "Compare at run time what a description makes static">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
     "::mlir::pol::PolDialect", "::mlir::tensor::TensorDialect"
@@ -223,6 +228,36 @@ def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
   ];
 }
 
+def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
+  let summary = "compare the shapes of kernels' operands at run time";
+  let description = [{
+    Every kernel on memrefs builds checks of what its verifier cannot see
+    (`KernelOpInterface::buildChecks`). A check runs as early as its operands
+    are known in the block of its kernel, at best at the start of the function:
+    what fails there has changed nothing. It stays in the branch or loop of its
+    kernel, but not in a parallel region, which no worker can leave early: a
+    check that depends on the iteration there is an error, and so is a call of
+    what may fail.
+
+    ```mlir
+    pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    ```
+
+    becomes
+
+    ```mlir
+    %got = memref.dim %y, %c0 : memref<?x64xf32>
+    %want = memref.dim %x, %c0 : memref<?x64xf32>
+    %ok = pol.check %got eq %want, "extent 0 of y" {kernel = "pol.rms_norm"}
+    pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::pol::PolDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // Target
 //===----------------------------------------------------------------------===//
@@ -255,12 +290,12 @@ def LowerAllocaScopes
 }
 
 def ThreadStatus : Pass<"pol-thread-status", "::mlir::ModuleOp"> {
-  let summary = "return early where a carve or retract fails";
+  let summary = "return early where a carve, retract or check fails";
   let description = [{
-    Runs once control flow is unstructured. Every function that may carve or
-    retract, or calls one that may, gets one more result, an `i1` that is true
-    on success; it returns at once with false when a carve, retract or call
-    fails. Retracting what was carved until then is up to the entry point.
+    Runs once control flow is unstructured. Every function that may carve,
+    retract or check, or calls one that may, gets one more result, an `i1` that
+    is true on success; it returns at once with false when one of these fails.
+    Retracting what was carved until then is up to the entry point.
 
     ```mlir
     %m, %ok = pol.carve %arena[%n] : !pol.arena -> memref<?xf32>
@@ -308,7 +343,7 @@ def VerifyStage : Pass<"pol-verify-stage", "::mlir::ModuleOp"> {
     | `materialize` | tensors |
     | `place` | frames, allocations |
     | `expand` | kernel ops |
-    | `target` | unchecked carves and retracts, structured control flow |
+    | `target` | carves, retracts and checks whose status is unused, structured control flow |
 
     ```
     pol-opt in.mlir --pol-verify-stage=stage=place

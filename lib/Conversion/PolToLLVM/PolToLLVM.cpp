@@ -91,21 +91,29 @@ static Value getString(OpBuilder &builder, Location loc, ModuleOp module,
       });
 }
 
+/// What a site says after its texts: file, line, column.
+static void appendLocation(OpBuilder &builder, Location loc,
+                           SmallVectorImpl<Attribute> &fields) {
+  auto file = loc->findInstanceOf<FileLineColLoc>();
+  fields.push_back(builder.getStringAttr(file ? file.getFilename().getValue()
+                                              : StringRef()));
+  fields.push_back(builder.getI32IntegerAttr(file ? file.getLine() : 0));
+  fields.push_back(builder.getI32IntegerAttr(file ? file.getColumn() : 0));
+}
+
 /// The fields of a `pol_site`: what a carve says about itself.
 static SmallVector<Attribute> getSite(OpBuilder &builder, CarveOp carve) {
   auto type = cast<MemRefType>(carve.getBuffer().getType());
   std::string element;
   llvm::raw_string_ostream(element) << type.getElementType();
-  auto file = carve.getLoc()->findInstanceOf<FileLineColLoc>();
   StringRef role =
       carve.getRole() ? stringifyBufferRole(*carve.getRole()) : StringRef();
   SmallVector<Attribute> fields;
   for (StringRef text :
        {carve.getName().value_or(""), carve.getKernel().value_or(""), role,
-        StringRef(element), file ? file.getFilename().getValue() : StringRef()})
+        StringRef(element)})
     fields.push_back(builder.getStringAttr(text));
-  fields.push_back(builder.getI32IntegerAttr(file ? file.getLine() : 0));
-  fields.push_back(builder.getI32IntegerAttr(file ? file.getColumn() : 0));
+  appendLocation(builder, carve.getLoc(), fields);
   fields.push_back(
       builder.getI64IntegerAttr(getElementBytes(type.getElementType())));
   // At least the element type's own, which no target has above 16; the space
@@ -115,12 +123,24 @@ static SmallVector<Attribute> getSite(OpBuilder &builder, CarveOp carve) {
   return fields;
 }
 
-/// The address of the constant `pol_site` of a carve.
-static Value getSiteAddress(OpBuilder &builder, CarveOp carve) {
+/// The fields of a `pol_check_site`. Relations are numbered as predicates are.
+static SmallVector<Attribute> getSite(OpBuilder &builder, CheckOp check) {
+  SmallVector<Attribute> fields = {
+      check.getWhatAttr(),
+      builder.getStringAttr(check.getKernel().value_or(""))};
+  appendLocation(builder, check.getLoc(), fields);
+  fields.push_back(
+      builder.getI32IntegerAttr(static_cast<int32_t>(check.getPredicate())));
+  return fields;
+}
+
+/// The address of the constant site of an op.
+template <typename OpTy>
+static Value getSiteAddress(OpBuilder &builder, OpTy op) {
   MLIRContext *context = builder.getContext();
-  Location loc = carve.getLoc();
-  auto module = carve->getParentOfType<ModuleOp>();
-  SmallVector<Attribute> fields = getSite(builder, carve);
+  Location loc = op.getLoc();
+  auto module = op->template getParentOfType<ModuleOp>();
+  SmallVector<Attribute> fields = getSite(builder, op);
   auto key = builder.getArrayAttr(fields);
   std::string text;
   llvm::raw_string_ostream(text) << key;
@@ -221,6 +241,69 @@ struct ConvertCarve : ConvertOpToLLVMPattern<CarveOp> {
     Value buffer = createMemRefDescriptor(loc, type, *pointer, *pointer, sizes,
                                           strides, rewriter);
     rewriter.replaceOp(op, {buffer, ok});
+    return success();
+  }
+};
+
+/// Compares in line; only a failure costs a call.
+struct ConvertCheck : ConvertOpToLLVMPattern<CheckOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  static Value compare(OpBuilder &builder, Location loc, Value got,
+                       CheckPredicate predicate, Value want) {
+    using Predicate = LLVM::ICmpPredicate;
+    auto icmp = [&](Predicate how, Value left, Value right) -> Value {
+      return LLVM::ICmpOp::create(builder, loc, how, left, right);
+    };
+    switch (predicate) {
+    case CheckPredicate::eq:
+      return icmp(Predicate::eq, got, want);
+    case CheckPredicate::le:
+      return icmp(Predicate::sle, got, want);
+    case CheckPredicate::ge:
+      return icmp(Predicate::sge, got, want);
+    case CheckPredicate::multiple_of:
+      break;
+    }
+    // Nothing is divided by 0: of that, only 0 is a multiple.
+    Value zero = LLVM::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(got.getType(), 0));
+    Value one = LLVM::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(got.getType(), 1));
+    Value isPositive = icmp(Predicate::sgt, want, zero);
+    Value divisor = LLVM::SelectOp::create(builder, loc, isPositive, want, one);
+    Value rest = LLVM::SRemOp::create(builder, loc, got, divisor);
+    Value left = LLVM::SelectOp::create(builder, loc, isPositive, rest, got);
+    return icmp(Predicate::eq, left, zero);
+  }
+
+  LogicalResult
+  matchAndRewrite(CheckOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    if (!op->getParentOfType<FunctionOpInterface>())
+      return rewriter.notifyMatchFailure(op, "outside of functions");
+    Value ok = compare(rewriter, loc, adaptor.getGot(), op.getPredicate(),
+                       adaptor.getWant());
+    Block *before = rewriter.getInsertionBlock();
+    Block *rest = rewriter.splitBlock(before, rewriter.getInsertionPoint());
+    Block *report = rewriter.createBlock(rest);
+    // The runtime counts in 64 bits.
+    Type i64 = rewriter.getI64Type();
+    auto widen = [&](Value value) -> Value {
+      return value.getType() == i64
+                 ? value
+                 : LLVM::SExtOp::create(rewriter, loc, i64, value);
+    };
+    if (failed(
+            callRuntime(rewriter, loc, op, "pol_report_mismatch", Type(),
+                        {getSiteAddress(rewriter, op), widen(adaptor.getGot()),
+                         widen(adaptor.getWant())})))
+      return failure();
+    LLVM::BrOp::create(rewriter, loc, ValueRange(), rest);
+    rewriter.setInsertionPointToEnd(before);
+    LLVM::CondBrOp::create(rewriter, loc, ok, rest, report);
+    rewriter.replaceOp(op, ok);
     return success();
   }
 };
@@ -334,7 +417,7 @@ struct PolToLLVMInterface : ConvertToLLVMPatternInterface {
       RewritePatternSet &patterns) const final {
     populatePolToLLVMTypeConversions(converter);
     populatePolToLLVMPatterns(converter, patterns);
-    target.addIllegalOp<CarveOp, MarkOp, ReleaseOp, ResetOp, RetractOp,
+    target.addIllegalOp<CarveOp, CheckOp, MarkOp, ReleaseOp, ResetOp, RetractOp,
                         ThreadHeapOp, WatermarkOp>();
   }
 };
@@ -352,8 +435,10 @@ void mlir::pol::populatePolToLLVMTypeConversions(LLVMTypeConverter &converter) {
 
 void mlir::pol::populatePolToLLVMPatterns(LLVMTypeConverter &converter,
                                           RewritePatternSet &patterns) {
-  patterns.add<ConvertCarve, ConvertMark, ConvertRelease, ConvertReset,
-               ConvertRetract, ConvertThreadHeap, ConvertWatermark>(converter);
+  patterns
+      .add<ConvertCarve, ConvertCheck, ConvertMark, ConvertRelease,
+           ConvertReset, ConvertRetract, ConvertThreadHeap, ConvertWatermark>(
+          converter);
 }
 
 void mlir::pol::registerConvertPolToLLVMInterface(DialectRegistry &registry) {

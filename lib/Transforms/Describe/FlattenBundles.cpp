@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "pol/IR/Checks.h"
 #include "pol/Transforms/Passes.h"
 
 namespace mlir::pol {
@@ -87,20 +88,28 @@ static ValueRange getEntry(ValueRange values, BundleType bundle,
 
 SmallVector<Value> mlir::pol::takeExtents(OpBuilder &builder, Location loc,
                                           ShapedType like, ValueRange values,
-                                          UndefType description) {
+                                          UndefType description, bool checks) {
+  // Of other shapes, like gives the element type alone.
+  bool compares = checks && succeeded(verifyCompatibleShape(like, description));
   SmallVector<Value> extents;
   int64_t nextOfLike = 0;
   for (int64_t i = 0, e = like.getRank(); i < e; ++i) {
     bool known = !like.isDynamicDim(i);
     bool wanted = description.isDynamicDim(i);
-    if (wanted && known)
-      extents.push_back(
-          arith::ConstantIndexOp::create(builder, loc, like.getDimSize(i)));
-    else if (wanted && isa<UndefType>(like))
-      extents.push_back(values[nextOfLike]);
-    else if (wanted)
-      extents.push_back(getValueOrCreateConstantIndexOp(
-          builder, loc, getExtent(builder, loc, values.front(), i)));
+    OpFoldResult extent;
+    if (known)
+      extent = builder.getIndexAttr(like.getDimSize(i));
+    else if (isa<UndefType>(like))
+      extent = values[nextOfLike];
+    else if (wanted || compares)
+      extent = getExtent(builder, loc, values.front(), i);
+    if (wanted)
+      extents.push_back(getValueOrCreateConstantIndexOp(builder, loc, extent));
+    else if (compares)
+      buildCheck(builder, loc, extent, CheckPredicate::eq,
+                 builder.getIndexAttr(description.getDimSize(i)),
+                 ("extent " + Twine(i) + " of what pol.undef narrows").str(),
+                 /*kernel=*/"");
     nextOfLike += !known;
   }
   return extents;
@@ -108,7 +117,10 @@ SmallVector<Value> mlir::pol::takeExtents(OpBuilder &builder, Location loc,
 
 namespace {
 struct FlattenUndef : OpConversionPattern<UndefOp> {
-  using OpConversionPattern::OpConversionPattern;
+  FlattenUndef(const TypeConverter &converter, MLIRContext *context,
+               bool checks)
+      : OpConversionPattern(converter, context), checks(checks) {}
+
   LogicalResult
   matchAndRewrite(UndefOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -118,10 +130,14 @@ struct FlattenUndef : OpConversionPattern<UndefOp> {
     if (op.getLike() && op.takesShapeOfLike() && extents.empty())
       extents = takeExtents(rewriter, op.getLoc(),
                             cast<ShapedType>(op.getLike().getType()),
-                            adaptor.getLike(), op.getType());
+                            adaptor.getLike(), op.getType(), checks);
     rewriter.replaceOpWithMultiple(op, {extents});
     return success();
   }
+
+private:
+  /// Whether extents that become static are compared with what is there.
+  bool checks;
 };
 
 struct FlattenDim : OpConversionPattern<DimOp> {
@@ -241,6 +257,8 @@ struct FlattenAlloc : OpConversionPattern<AllocOp> {
 //===----------------------------------------------------------------------===//
 
 struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
+  using FlattenBundlesBase::FlattenBundlesBase;
+
   void runOnOperation() override {
     if (failed(checkCarriers()))
       return signalPassFailure();
@@ -253,9 +271,11 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
     converter.addConversion(flattenType);
     RewritePatternSet patterns(context);
     ConversionTarget target(*context);
-    patterns.add<FlattenUndef, FlattenDim, FlattenBundle, FlattenGet,
-                 FlattenMerge, FlattenAlloc>(converter, context);
-    populateFlattenDuplicatedPatterns(patterns, converter);
+    patterns.add<FlattenUndef>(converter, context, checks);
+    patterns
+        .add<FlattenDim, FlattenBundle, FlattenGet, FlattenMerge, FlattenAlloc>(
+            converter, context);
+    populateFlattenDuplicatedPatterns(patterns, converter, checks);
     populateFlattenControlFlowPatterns(patterns, converter, target);
     target.markUnknownOpDynamicallyLegal(
         [&](Operation *op) { return isFlat(op, converter); });

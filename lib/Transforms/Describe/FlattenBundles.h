@@ -24,16 +24,18 @@ ValueRange getPrimalValues(ValueRange values, DuplicatedType type);
 ValueRange getShadowValues(ValueRange values, DuplicatedType type);
 
 /// The dynamic extents of a description that has the shape of another array,
-/// which has become `values`.
+/// which has become `values`. With `checks`, those that the description makes
+/// static are compared with it.
 SmallVector<Value> takeExtents(OpBuilder &builder, Location loc,
                                ShapedType like, ValueRange values,
-                               UndefType description);
+                               UndefType description, bool checks);
 
 /// Reports operands of kernels that have become nothing a kernel can take.
 LogicalResult verifyKernelOperands(Operation *kernel);
 
 void populateFlattenDuplicatedPatterns(RewritePatternSet &patterns,
-                                       const TypeConverter &converter);
+                                       const TypeConverter &converter,
+                                       bool checks);
 } // namespace mlir::pol
 
 #endif // POL_LIB_TRANSFORMS_DESCRIBE_FLATTENBUNDLES_H

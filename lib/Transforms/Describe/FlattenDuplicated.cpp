@@ -41,7 +41,10 @@ LogicalResult mlir::pol::verifyKernelOperands(Operation *op) {
 
 namespace {
 struct FlattenDuplicated : OpConversionPattern<DuplicatedOp> {
-  using OpConversionPattern::OpConversionPattern;
+  FlattenDuplicated(const TypeConverter &converter, MLIRContext *context,
+                    bool checks)
+      : OpConversionPattern(converter, context), checks(checks) {}
+
   LogicalResult
   matchAndRewrite(DuplicatedOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -53,10 +56,15 @@ struct FlattenDuplicated : OpConversionPattern<DuplicatedOp> {
           values, takeExtents(rewriter, op.getLoc(),
                               cast<ShapedType>(op.getPrimal().getType()),
                               adaptor.getPrimal(),
-                              cast<UndefType>(op.getType().getShadow())));
+                              cast<UndefType>(op.getType().getShadow()),
+                              checks));
     rewriter.replaceOpWithMultiple(op, {values});
     return success();
   }
+
+private:
+  /// Whether extents that become static are compared with what is there.
+  bool checks;
 };
 
 struct FlattenPrimal : OpConversionPattern<PrimalOp> {
@@ -109,7 +117,8 @@ struct FlattenKernel : OpInterfaceConversionPattern<KernelOpInterface> {
 } // namespace
 
 void mlir::pol::populateFlattenDuplicatedPatterns(
-    RewritePatternSet &patterns, const TypeConverter &converter) {
-  patterns.add<FlattenDuplicated, FlattenPrimal, FlattenShadow, FlattenKernel>(
-      converter, patterns.getContext());
+    RewritePatternSet &patterns, const TypeConverter &converter, bool checks) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<FlattenDuplicated>(converter, context, checks);
+  patterns.add<FlattenPrimal, FlattenShadow, FlattenKernel>(converter, context);
 }

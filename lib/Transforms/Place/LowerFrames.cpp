@@ -263,23 +263,6 @@ static LogicalResult lowerAlloc(AllocOp alloc) {
   return success();
 }
 
-/// A worker cannot fail on its own: nothing looks at its status.
-static LogicalResult checkCallsInParallel(ModuleOp module) {
-  FallibleFunctions fallible(module);
-  WalkResult result = module.walk([&](func::CallOp call) {
-    Operation *parallel = getEnclosingParallel(call);
-    if (!parallel || !fallible.mayFail(call))
-      return WalkResult::advance();
-    InFlightDiagnostic error = call.emitOpError();
-    error << "expected a callee that cannot run out of space in a parallel "
-             "region, but got "
-          << call.getCalleeAttr();
-    error.attachNote(parallel->getLoc()) << "the parallel region is here";
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
 namespace {
 struct LowerFrames : pol::impl::LowerFramesBase<LowerFrames> {
   using LowerFramesBase::LowerFramesBase;
@@ -302,7 +285,7 @@ struct LowerFrames : pol::impl::LowerFramesBase<LowerFrames> {
     for (AllocOp alloc : allocs)
       if (failed(lowerAlloc(alloc)))
         return signalPassFailure();
-    if (failed(checkCallsInParallel(module)))
+    if (failed(verifyParallelRegions(module)))
       return signalPassFailure();
   }
 

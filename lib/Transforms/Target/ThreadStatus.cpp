@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Returns early where a carve or retract fails.
+// Returns early where a carve, retract or check fails.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -75,7 +75,7 @@ WalkResult StatusThreader::checkUses(Operation *op) {
   if (!used)
     return WalkResult::advance();
   op->emitOpError("expected only calls of @")
-      << used.getSymName() << ", which can run out of space";
+      << used.getSymName() << ", which can fail";
   return WalkResult::interrupt();
 }
 

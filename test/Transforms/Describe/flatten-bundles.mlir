@@ -1,4 +1,7 @@
 // RUN: pol-opt %s --allow-unregistered-dialect --pol-flatten-bundles --split-input-file | FileCheck %s
+// RUN: pol-opt %s --allow-unregistered-dialect --pol-flatten-bundles=checks=false --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=TRUST
+// TRUST-NOT: pol.check
 
 // Bundles become their entries, descriptions their dynamic extents.
 
@@ -20,11 +23,26 @@ func.func @undef(%t: tensor<4x?xf32>, %m: memref<?xf32>, %n: index) -> (!pol.und
 // CHECK-SAME:    %[[A:.*]]: index, %[[B:.*]]: index) -> (index, index, index, index, index)
 func.func @undef_like_undef(%u: !pol.undef<?x4x?xf32>) -> (!pol.undef<?x?x8xf64>, !pol.undef<?x?x?xf32>) {
   // CHECK-NEXT: %[[C:.*]] = arith.constant 4
+  // CHECK-NEXT: %[[C8:.*]] = arith.constant 8
+  // CHECK-NEXT: pol.check %[[B]] eq %[[C8]], "extent 2 of what pol.undef narrows"
   // CHECK-NEXT: %[[D:.*]] = arith.constant 4
   // CHECK-NEXT: return %[[A]], %[[C]], %[[A]], %[[D]], %[[B]]
   %0 = pol.undef like %u : !pol.undef<?x4x?xf32> -> !pol.undef<?x?x8xf64>
   %1 = pol.undef like %u : !pol.undef<?x4x?xf32> -> !pol.undef<?x?x?xf32>
   return %0, %1 : !pol.undef<?x?x8xf64>, !pol.undef<?x?x?xf32>
+}
+
+// What becomes static is compared with what is there, unless the shape is one
+// of its own.
+// CHECK-LABEL: func.func @undef_narrows(
+// CHECK-SAME:    %[[T:.*]]: tensor<?x4xf32>)
+// CHECK:         %[[D:.*]] = tensor.dim %[[T]], %c0
+// CHECK:         pol.check %[[D]] eq %c8{{.*}}, "extent 0 of what pol.undef narrows"
+// CHECK-NOT:     pol.check
+func.func @undef_narrows(%t: tensor<?x4xf32>) -> (!pol.undef<8x4xf16>, !pol.undef<8x5xf32>) {
+  %0 = pol.undef like %t : tensor<?x4xf32> -> !pol.undef<8x4xf16>
+  %1 = pol.undef like %t : tensor<?x4xf32> -> !pol.undef<8x5xf32>
+  return %0, %1 : !pol.undef<8x4xf16>, !pol.undef<8x5xf32>
 }
 
 // CHECK-LABEL: func.func @dim(

@@ -291,8 +291,19 @@ func.func private @carves(%n: index) -> f32 {
 func.func @fallible_callee(%n: index) {
   // expected-note@+1 {{the parallel region is here}}
   scf.forall (%i) in (%n) {
-    // expected-error@+1 {{'func.call' op expected a callee that cannot run out of space in a parallel region, but got @carves}}
+    // expected-error@+1 {{'func.call' op expected a callee that cannot fail in a parallel region, but got @carves}}
     %v = func.call @carves(%n) : (index) -> f32
+  }
+  return
+}
+
+// -----
+
+func.func @check_in_parallel(%n: index, %m: index) {
+  // expected-note@+1 {{the parallel region is here}}
+  scf.forall (%i) in (%n) {
+    // expected-error@+1 {{'pol.check' op expected what can fail to be outside of parallel regions, which no worker can leave early}}
+    %ok = pol.check %i le %m, "i"
   }
   return
 }

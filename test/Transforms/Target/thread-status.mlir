@@ -31,6 +31,19 @@ func.func @carve(%a: !pol.arena, %x: memref<4xf32>) -> memref<?xf32> {
 
 // -----
 
+// So is every check.
+
+// CHECK-LABEL: func.func @check(
+// CHECK-SAME:    -> i1 attributes {pol.fallible}
+// CHECK:         %[[OK:.+]] = pol.check
+// CHECK-NEXT:    cf.cond_br %[[OK]]
+func.func @check(%n: index, %m: index) {
+  %ok = pol.check %n eq %m, "n"
+  return
+}
+
+// -----
+
 // Callers of those that can fail can fail; attributes stay with their results.
 
 // CHECK-LABEL: func.func @caller(
@@ -127,6 +140,17 @@ func.func @structured(%a: !pol.arena, %c: i1) {
 
 // -----
 
+func.func @check_in_parallel(%n: index, %m: index) {
+  %c1 = arith.constant 1 : index
+  scf.parallel (%i) = (%m) to (%n) step (%c1) {
+    // expected-error@+1 {{'pol.check' op expected what can fail to be in the body of a function, but got 'scf.parallel' around it}}
+    %ok = pol.check %n eq %m, "n"
+  }
+  return
+}
+
+// -----
+
 llvm.func @other(%p: !llvm.ptr) {
   %a = builtin.unrealized_conversion_cast %p : !llvm.ptr to !pol.arena
   // expected-error@+1 {{'pol.carve' op expected what can fail to be in the body of a function, but got 'llvm.func' around it}}
@@ -137,7 +161,7 @@ llvm.func @other(%p: !llvm.ptr) {
 // -----
 
 func.func @pointer(%a: !pol.arena) {
-  // expected-error@+1 {{'func.constant' op expected only calls of @callee, which can run out of space}}
+  // expected-error@+1 {{'func.constant' op expected only calls of @callee, which can fail}}
   %f = func.constant @callee : (!pol.arena) -> ()
   call_indirect %f(%a) : (!pol.arena) -> ()
   return
@@ -149,7 +173,7 @@ func.func private @callee(%a: !pol.arena) {
 
 // -----
 
-// expected-error@+1 {{expected only calls of @callee, which can run out of space}}
+// expected-error@+1 {{expected only calls of @callee, which can fail}}
 func.func @named(%a: !pol.arena) attributes {test.next = @callee} {
   return
 }

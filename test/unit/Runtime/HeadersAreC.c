@@ -27,6 +27,9 @@ _Static_assert(offsetof(pol_heap, space) == 0, "a heap is a space");
 _Static_assert(offsetof(pol_site, line) == 40, "five strings come first");
 _Static_assert(offsetof(pol_site, element_bytes) == 48, "then line, column");
 _Static_assert(sizeof(pol_site) == 64, "sites are constant data");
+_Static_assert(offsetof(pol_check_site, line) == 24,
+               "three strings come first");
+_Static_assert(sizeof(pol_check_site) == 40, "with padding at the end");
 _Static_assert(offsetof(pol_arena, base) == 24, "a space is three pointers");
 _Static_assert(offsetof(pol_arena, offset) == 48, "after three words");
 #endif
