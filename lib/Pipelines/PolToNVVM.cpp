@@ -51,8 +51,9 @@ void mlir::pol::buildExpandGPUStage(OpPassManager &pm,
 /// Kernels become objects of the format asked for.
 static void buildKernels(OpPassManager &pm,
                          const NVVMPipelineOptions &options) {
+  // Constants are computed in the kernel, not passed to it.
+  pm.addPass(createGpuLaunchSinkIndexComputationsPass());
   pm.addPass(createGpuKernelOutliningPass());
-  pm.addPass(createExpandGPURoots());
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createConvertVectorToSCFPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
@@ -62,6 +63,7 @@ static void buildKernels(OpPassManager &pm,
   ConvertGpuOpsToNVVMOpsOptions convert;
   convert.indexBitwidth = 64;
   kernels.addPass(createConvertGpuOpsToNVVMOps(convert));
+  kernels.addPass(createExpandLibdeviceCalls());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());

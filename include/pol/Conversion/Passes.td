@@ -92,18 +92,24 @@ def MapParallelLoopsToGPU
   ];
 }
 
-def ExpandGPURoots : Pass<"pol-expand-gpu-roots", "::mlir::ModuleOp"> {
+def ExpandLibdeviceCalls
+    : Pass<"pol-expand-libdevice-calls", "::mlir::gpu::GPUModuleOp"> {
   let summary = "round square roots on the GPU as on the CPU";
   let description = [{
-    The math library that `convert-gpu-to-nvvm` calls for `math.sqrt` and
-    `math.rsqrt` approximates them in f32. In GPU modules they become LLVM's
-    square root, which is rounded to the nearest number, and a division.
+    The functions of libdevice that `convert-gpu-to-nvvm` calls for `math.sqrt`
+    and `math.rsqrt` approximate them in f32. They become LLVM's square root,
+    which is rounded to the nearest number, and a division. Absolute values
+    become LLVM's, too, so that kernels without transcendental functions can do
+    without the library.
 
     ```mlir
-    gpu.module @kernels {
-      gpu.func @f(%x: f32) {
-        %r = math.sqrt %x : f32
-        gpu.return
+    module {
+      gpu.module @kernels {
+        llvm.func @__nv_sqrtf(f32) -> f32
+        llvm.func @f(%x: f32) -> f32 {
+          %r = llvm.call @__nv_sqrtf(%x) : (f32) -> f32
+          llvm.return %r : f32
+        }
       }
     }
     ```
@@ -111,17 +117,17 @@ def ExpandGPURoots : Pass<"pol-expand-gpu-roots", "::mlir::ModuleOp"> {
     becomes
 
     ```mlir
-    gpu.module @kernels {
-      gpu.func @f(%x: f32) {
-        %r = llvm.intr.sqrt(%x) : (f32) -> f32
-        gpu.return
+    module {
+      gpu.module @kernels {
+        llvm.func @f(%x: f32) -> f32 {
+          %r = llvm.intr.sqrt(%x) : (f32) -> f32
+          llvm.return %r : f32
+        }
       }
     }
     ```
   }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"
-  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def AttachNVVMTarget : Pass<"pol-attach-nvvm-target", "::mlir::ModuleOp"> {

@@ -104,6 +104,17 @@ struct AttachNVVMTarget : pol::impl::AttachNVVMTargetBase<AttachNVVMTarget> {
       return error() << "expected chip to be one that LLVM knows, such as "
                         "sm_80, but got '"
                      << chip << "'";
+    SmallVector<StringRef> wanted;
+    StringRef(features).split(wanted, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef feature : wanted)
+      if (llvm::none_of(info->getAllProcessorFeatures(),
+                        [&](const llvm::SubtargetFeatureKV &known) {
+                          return feature.drop_front() == known.Key;
+                        }) ||
+          !StringRef("+-").contains(feature.front()))
+        return error() << "expected features to be ones that LLVM knows, such "
+                          "as +ptx80, but got '"
+                       << feature << "'";
     return success();
   }
 

@@ -371,11 +371,19 @@ LogicalResult Launch::build() {
 // The host
 //===----------------------------------------------------------------------===//
 
-/// Reports what would read or write memory of the GPU from the host.
+/// Reports what would read or write memory of the GPU from the host, or would
+/// hide that it does.
 static LogicalResult verifyHost(ModuleOp module) {
   WalkResult result = module.walk<WalkOrder::PreOrder>([](Operation *op) {
     if (isa<gpu::LaunchOp, gpu::GPUModuleOp>(op))
       return WalkResult::skip();
+    if (auto cast = dyn_cast<memref::MemorySpaceCastOp>(op);
+        cast && isInGlobalMemory(cast.getSource().getType())) {
+      op->emitOpError("expected memory of the GPU to keep its memory space on "
+                      "the host, but got ")
+          << cast.getType();
+      return WalkResult::interrupt();
+    }
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     // Copies between the host and the GPU, for one, are operations of its own.
     if (!interface || isa<gpu::GPUDialect>(op->getDialect()))
