@@ -103,13 +103,11 @@ def ExpandLibdeviceCalls
     without the library.
 
     ```mlir
-    module {
-      gpu.module @kernels {
-        llvm.func @__nv_sqrtf(f32) -> f32
-        llvm.func @f(%x: f32) -> f32 {
-          %r = llvm.call @__nv_sqrtf(%x) : (f32) -> f32
-          llvm.return %r : f32
-        }
+    gpu.module @kernels {
+      llvm.func @__nv_sqrtf(f32) -> f32
+      llvm.func @f(%x: f32) -> f32 {
+        %r = llvm.call @__nv_sqrtf(%x) : (f32) -> f32
+        llvm.return %r : f32
       }
     }
     ```
@@ -117,12 +115,10 @@ def ExpandLibdeviceCalls
     becomes
 
     ```mlir
-    module {
-      gpu.module @kernels {
-        llvm.func @f(%x: f32) -> f32 {
-          %r = llvm.intr.sqrt(%x) : (f32) -> f32
-          llvm.return %r : f32
-        }
+    gpu.module @kernels {
+      llvm.func @f(%x: f32) -> f32 {
+        %r = llvm.intr.sqrt(%x) : (f32) -> f32
+        llvm.return %r : f32
       }
     }
     ```

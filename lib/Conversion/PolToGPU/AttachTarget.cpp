@@ -78,8 +78,8 @@ struct AttachNVVMTarget : pol::impl::AttachNVVMTargetBase<AttachNVVMTarget> {
     if (failed(verifyChip()) || failed(verifyOptions()))
       return signalPassFailure();
     MLIRContext *context = &getContext();
-    auto target = NVVM::NVVMTargetAttr::get(context, optLevel, kTriple, chip,
-                                            features);
+    auto target =
+        NVVM::NVVMTargetAttr::get(context, optLevel, kTriple, chip, features);
     for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
       if (failed(verifyLibdevice(kernels)))
         return signalPassFailure();

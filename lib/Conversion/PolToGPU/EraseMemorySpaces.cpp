@@ -24,8 +24,7 @@ using namespace mlir::pol;
 
 /// Replaces the types of pol's spaces in global memory by those in default
 /// memory.
-template <typename SpaceType>
-static void addSpace(AttrTypeReplacer &replacer) {
+template <typename SpaceType> static void addSpace(AttrTypeReplacer &replacer) {
   replacer.addReplacement([](SpaceType type) -> std::optional<Type> {
     if (!isGlobalMemorySpace(type.getMemorySpace()))
       return std::nullopt;

@@ -67,8 +67,8 @@ static SmallVector<scf::ParallelOp> getOutermostLoops(ModuleOp module) {
 /// Functions run on the host: what a loop calls becomes part of it.
 static LogicalResult inlineCall(func::CallOp call,
                                 SymbolTableCollection &symbols) {
-  auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-      call, call.getCalleeAttr());
+  auto callee =
+      symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
   if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock())
     return call.emitOpError("expected a callee with a body of structured "
                             "control flow in a loop that runs on the GPU, but "
@@ -80,8 +80,8 @@ static LogicalResult inlineCall(func::CallOp call,
   Block &body = callee.getBody().front();
   for (Operation &op : body.without_terminator())
     builder.clone(op, mapping);
-  for (auto [result, value] : llvm::zip_equal(
-           call.getResults(), body.getTerminator()->getOperands()))
+  for (auto [result, value] :
+       llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
     result.replaceAllUsesWith(mapping.lookupOrDefault(value));
   call.erase();
   return success();
@@ -137,9 +137,9 @@ static void wrapInLoop(linalg::LinalgOp op, RewriterBase &rewriter) {
   Location loc = op.getLoc();
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  auto loop = scf::ParallelOp::create(
-      rewriter, loc, ValueRange(zero), ValueRange(one), ValueRange(one),
-      [](OpBuilder &, Location, ValueRange) {});
+  auto loop = scf::ParallelOp::create(rewriter, loc, ValueRange(zero),
+                                      ValueRange(one), ValueRange(one),
+                                      [](OpBuilder &, Location, ValueRange) {});
   rewriter.moveOpBefore(op, loop.getBody(), loop.getBody()->begin());
 }
 
@@ -194,12 +194,12 @@ static LogicalResult makePrivate(Value buffer) {
   buffer.setType(MemRefType::get(memref.getShape(), memref.getElementType(),
                                  memref.getLayout()));
   for (Operation *user : buffer.getUsers()) {
-    bool isView = isa<ViewLikeOpInterface>(user) &&
-                  !isa<memref::MemorySpaceCastOp>(user);
-    bool isPassedOn = isa<RegionBranchOpInterface,
-                          RegionBranchTerminatorOpInterface>(user) ||
-                      (!isView && llvm::any_of(user->getResultTypes(),
-                                               llvm::IsaPred<BaseMemRefType>));
+    bool isView =
+        isa<ViewLikeOpInterface>(user) && !isa<memref::MemorySpaceCastOp>(user);
+    bool isPassedOn =
+        isa<RegionBranchOpInterface, RegionBranchTerminatorOpInterface>(user) ||
+        (!isView &&
+         llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>));
     if (isPassedOn)
       return user->emitOpError("expected a buffer of a frame in a loop that "
                                "runs on the GPU to be used directly or through "
