@@ -96,6 +96,29 @@ config.substitutions.append((
     "-lstdc++ -lm",
 ))
 
+# What a CUDA toolkit adds: found as pol-opt finds it.
+toolkits = [
+    folder
+    for folder in (*map(os.environ.get, ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH")),
+                   "/usr/local/cuda")
+    if folder
+    and os.path.exists(f"{folder}/nvvm/libdevice/libdevice.10.bc")
+]
+if toolkits:
+    config.available_features.add("libdevice")
+for name in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+ptxas = shutil.which("ptxas", path=os.pathsep.join(
+    [f"{folder}/bin" for folder in toolkits] + os.environ["PATH"].split(":")))
+if ptxas:
+    add_tool("ptxas", os.path.dirname(ptxas))
+config.substitutions.append((
+    "%extract_ptx",
+    f"{shlex.quote(sys.executable)} " + os.path.join(
+        os.path.dirname(config.test_source_root), "scripts", "extract-ptx.py"),
+))
+
 # What FileCheck found where is worth more than the bare line.
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=error"
 

@@ -33,6 +33,7 @@ void mlir::pol::registerAllPasses() {
   registerPolTransformsPasses();
   registerPolConversionPasses();
   registerPolPipelines();
+  registerPolToNVVM();
 }
 
 void mlir::pol::registerAll(DialectRegistry &registry) {

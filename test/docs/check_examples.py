@@ -86,7 +86,9 @@ def run(tool, text, *flags):
 
 def add_symbols(text):
     """Declares the functions that the example names and does not define."""
-    defined = set(re.findall(r"func\.func (?:private |public )?@(\w+)", text))
+    defined = set(re.findall(
+        r"(?:(?:func|llvm)\.func (?:private |public )?|gpu\.module )@(\w+)",
+        text))
     described = set(re.findall(r"pol\.description for @(\w+)", text))
     added = ""
     for name in sorted(set(re.findall(r"@(\w+)", text)) - defined):
@@ -111,7 +113,8 @@ def add_function(text, arguments):
 
 def wrap(text, arguments):
     """The module that an example is part of."""
-    if re.search(r"^(module|func\.func|pol\.description)\b", text, re.M):
+    if re.search(r"^(module|func\.func|gpu\.module|pol\.description)\b", text,
+                 re.M):
         return add_symbols(text)
     if text.startswith("pol.describe"):
         return FUNCTION.format("f") + DESCRIPTION.format("f", text)

@@ -9,6 +9,7 @@
 #ifndef POL_CONVERSION_PASSES_H
 #define POL_CONVERSION_PASSES_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::pol {

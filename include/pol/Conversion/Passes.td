@@ -42,4 +42,146 @@ def ConvertPolToLinalg : Pass<"convert-pol-to-linalg", "::mlir::ModuleOp"> {
   ];
 }
 
+//===----------------------------------------------------------------------===//
+// GPU
+//===----------------------------------------------------------------------===//
+
+def MapParallelLoopsToGPU
+    : Pass<"pol-map-parallel-loops-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "run parallel loops over a GPU's memory on the GPU";
+  let description = [{
+    Each outermost `scf.parallel` that uses memory in
+    `#gpu.address_space<global>` becomes a `gpu.launch` with a thread for each
+    trip, in blocks of `block-size`; loops in it run in sequence, and calls are
+    inlined. Linalg operations and copies on such memory that are in no loop
+    become loops first. Stack buffers are static, at the entry of the kernel, in
+    default memory, whatever their frame's memory space. Access to the memory
+    that would run on the host, and use of the host's memory in a launch, are
+    errors.
+
+    ```mlir
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+      memref.store %v, %m[%i] : memref<?xf32, #gpu.address_space<global>>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    scf.if %any {
+      gpu.launch blocks(%bx, %by, %bz) in (%gx = %blocks, %gy = %c1, %gz = %c1)
+                 threads(%tx, %ty, %tz) in (%x = %c128, %y = %c1, %z = %c1) {
+        %first = arith.muli %bx, %c128 : index
+        %i = arith.addi %first, %tx : index
+        %exists = arith.cmpi slt, %i, %n : index
+        scf.if %exists {
+          memref.store %v, %m[%i] : memref<?xf32, #gpu.address_space<global>>
+        }
+        gpu.terminator
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"blockSize", "block-size", "int64_t", "128", "Threads in a block">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+def ExpandLibdeviceCalls
+    : Pass<"pol-expand-libdevice-calls", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "round square roots on the GPU as on the CPU";
+  let description = [{
+    The functions of libdevice that `convert-gpu-to-nvvm` calls for `math.sqrt`
+    and `math.rsqrt` approximate them in f32. They become LLVM's square root,
+    which is rounded to the nearest number, and a division. Absolute values
+    become LLVM's, too, so that kernels without transcendental functions can do
+    without the library.
+
+    ```mlir
+    gpu.module @kernels {
+      llvm.func @__nv_sqrtf(f32) -> f32
+      llvm.func @f(%x: f32) -> f32 {
+        %r = llvm.call @__nv_sqrtf(%x) : (f32) -> f32
+        llvm.return %r : f32
+      }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    gpu.module @kernels {
+      llvm.func @f(%x: f32) -> f32 {
+        %r = llvm.intr.sqrt(%x) : (f32) -> f32
+        llvm.return %r : f32
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def AttachNVVMTarget : Pass<"pol-attach-nvvm-target", "::mlir::ModuleOp"> {
+  let summary = "say which GPU kernels are compiled for, and check that they can be";
+  let description = [{
+    Attaches `#nvvm.target` to the GPU modules, after checking what otherwise is
+    found out late or not at all: that LLVM knows the chip, that there is a
+    format of this name and the tools it takes, and that the functions of
+    libdevice which kernels call can be linked.
+
+    ```mlir
+    gpu.module @kernels {
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+    }
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "The GPU">,
+    Option<"features", "features", "std::string", "\"\"",
+           "Features of the target, such as +ptx80">,
+    Option<"optLevel", "opt-level", "int", "2",
+           "How far kernels are optimized, 0 to 3">,
+    Option<"format", "format", "std::string", "\"isa\"",
+           "What kernels will become: isa, bin, fatbin, llvm or offload">,
+    Option<"toolkitPath", "toolkit", "std::string", "\"\"",
+           "The folder of the CUDA toolkit">
+  ];
+  let dependentDialects = [
+    "::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"
+  ];
+}
+
+def EraseGPUMemorySpaces
+    : Pass<"pol-erase-gpu-memory-spaces", "::mlir::ModuleOp"> {
+  let summary = "take a GPU's memory for plain pointers on the host";
+  let description = [{
+    Once all that reads and writes it is in kernels, memory in
+    `#gpu.address_space<global>` is no more than addresses to the host: memrefs
+    and spaces outside of GPU modules lose the memory space.
+
+    ```mlir
+    %m, %ok = pol.carve %a[%n] : !pol.arena<#gpu.address_space<global>>
+        -> memref<?xf32, #gpu.address_space<global>>
+    ```
+
+    becomes
+
+    ```mlir
+    %m, %ok = pol.carve %a[%n] : !pol.arena -> memref<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::pol::PolDialect"];
+}
+
 #endif // POL_CONVERSION_PASSES_TD

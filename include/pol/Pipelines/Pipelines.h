@@ -46,6 +46,48 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
       llvm::cl::init(false)};
 };
 
+/// Options of the pipeline for NVIDIA's GPUs.
+struct NVVMPipelineOptions : PassPipelineOptions<NVVMPipelineOptions> {
+  Option<bool> strict{
+      *this, "strict",
+      llvm::cl::desc(
+          "A buffer or copy that no pol.alloc asked for is an error"),
+      llvm::cl::init(false)};
+  Option<bool> reportHidden{
+      *this, "report-hidden",
+      llvm::cl::desc("Say where buffers and copies were added"),
+      llvm::cl::init(true)};
+  Option<int64_t> maxStackBytes{
+      *this, "max-stack-bytes",
+      llvm::cl::desc("Bytes of stack that frames may take along any chain of "
+                     "calls"),
+      llvm::cl::init(64 * 1024)};
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("The GPU, such as sm_90"),
+                           llvm::cl::init("sm_80")};
+  Option<std::string> features{
+      *this, "features",
+      llvm::cl::desc("Features of the target, such as +ptx80; by default the "
+                     "least that the chip takes"),
+      llvm::cl::init("")};
+  Option<std::string> format{
+      *this, "format",
+      llvm::cl::desc("What kernels become: isa (PTX), bin, fatbin, or llvm "
+                     "(bitcode; offload is another name)"),
+      llvm::cl::init("isa")};
+  Option<int> optLevel{*this, "opt-level",
+                       llvm::cl::desc("How far kernels are optimized, 0 to 3"),
+                       llvm::cl::init(2)};
+  Option<std::string> toolkit{
+      *this, "toolkit",
+      llvm::cl::desc("The folder of the CUDA toolkit; by default CUDA_ROOT, "
+                     "CUDA_HOME, CUDA_PATH or the usual one"),
+      llvm::cl::init("")};
+  Option<int64_t> blockSize{*this, "block-size",
+                            llvm::cl::desc("Threads in a block"),
+                            llvm::cl::init(128)};
+};
+
 /// Descriptions are answered, bundles dissolve. Tensors or memrefs.
 void buildDescribeStage(OpPassManager &pm, const PipelineOptions &options);
 /// Tensors become memrefs.
@@ -54,13 +96,19 @@ void buildMaterializeStage(OpPassManager &pm, const PipelineOptions &options);
 void buildPlaceStage(OpPassManager &pm, const PipelineOptions &options);
 /// Kernels become loops.
 void buildExpandStage(OpPassManager &pm, const PipelineOptions &options);
+/// Kernels become launches on a GPU.
+void buildExpandGPUStage(OpPassManager &pm, const NVVMPipelineOptions &options);
 /// Loops become LLVM's dialect.
 void buildTargetStage(OpPassManager &pm, const PipelineOptions &options);
 
 /// All stages: `--pol-to-llvm`.
 void buildPolToLLVM(OpPassManager &pm, const PipelineOptions &options);
 
+/// All stages, for kernels on a GPU: `--pol-to-nvvm`.
+void buildPolToNVVM(OpPassManager &pm, const NVVMPipelineOptions &options);
+
 void registerPolPipelines();
+void registerPolToNVVM();
 
 } // namespace mlir::pol
 

@@ -26,19 +26,8 @@ using namespace mlir::pol;
 
 void mlir::pol::buildRowLoop(OpBuilder &builder, Location loc, Value array,
                              RowBodyFn body) {
-  int64_t leading = cast<MemRefType>(array.getType()).getRank() - 1;
-  if (leading == 0) {
-    body(builder, loc, ValueRange());
-    return;
-  }
-  SmallVector<Value> extents;
-  for (int64_t i = 0; i < leading; ++i)
-    extents.push_back(getValueOrCreateConstantIndexOp(
-        builder, loc, getExtent(builder, loc, array, i)));
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  scf::ParallelOp::create(builder, loc, SmallVector<Value>(leading, zero),
-                          extents, SmallVector<Value>(leading, one), body);
+  buildParallelLoop(builder, loc, getLeadingExtents(builder, loc, array, 1),
+                    body);
 }
 
 Value mlir::pol::getRow(OpBuilder &builder, Location loc, Value array,

@@ -30,8 +30,8 @@ namespace mlir::pol {
 using RowBodyFn = function_ref<void(OpBuilder &, Location, ValueRange)>;
 
 /// Runs the body for every row of a memref, in no order: one `scf.parallel`
-/// over all dimensions but the last. An array of rank 1 is its only row, and
-/// gets no loop.
+/// over all dimensions but the last. An array of rank 1 is its only row: a loop
+/// of one trip, as what runs on a GPU is loops.
 void buildRowLoop(OpBuilder &builder, Location loc, Value array,
                   RowBodyFn body);
 

@@ -22,11 +22,13 @@ static bool isOneBuffer(AllocOp alloc, FrameOp frame,
           provenance.getLastUseInBlock(alloc));
 }
 
-/// The bytes of a frame whose buffers are all static and in default memory, and
-/// which nothing but allocations and other frames uses.
+/// The bytes of a frame whose buffers are all static, and which nothing but
+/// allocations and other frames uses. The stack is default memory, except in a
+/// parallel region: that of a thread of a GPU is as good as the GPU's memory.
 static std::optional<uint64_t>
 getStaticFrameBytes(FrameOp frame, const Provenance &provenance) {
-  if (cast<SpaceTypeInterface>(frame.getSpace().getType()).getMemorySpace())
+  if (cast<SpaceTypeInterface>(frame.getSpace().getType()).getMemorySpace() &&
+      !getEnclosingParallel(frame))
     return std::nullopt;
   uint64_t total = 0;
   for (Operation *user : frame.getFrame().getUsers()) {

@@ -186,6 +186,29 @@ func.func @parallel(%a: !pol.arena, %n: index) {
   return
 }
 
+// Memory of another memory space is not on the stack, unless a thread of it is.
+
+// CHECK-LABEL: func.func @memory_space(
+// CHECK-NOT:     memref.alloca
+// CHECK:         pol.carve %{{.+}} -> memref<4xf32, 1>
+// CHECK:         scf.parallel
+// CHECK-NEXT:      memref.alloca() {{.*}} : memref<4xf32, 1>
+func.func @memory_space(%a: !pol.arena<1>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  pol.frame on %a : !pol.arena<1> {
+  ^bb0(%f: !pol.frame<1>):
+    %t = pol.alloc %f : !pol.frame<1> -> memref<4xf32, 1>
+  }
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    pol.frame on %a : !pol.arena<1> {
+    ^bb0(%f: !pol.frame<1>):
+      %t = pol.alloc %f : !pol.frame<1> -> memref<4xf32, 1>
+    }
+  }
+  return
+}
+
 // -----
 
 // What bufferization adds to a worker is on its stack, if it is small.
