@@ -212,11 +212,11 @@ OpFoldResult mlir::pol::buildNumRowBlocks(OpBuilder &builder, Location loc,
     rows = builder.createOrFold<arith::MulIOp>(
         loc, rows, getValueOrCreateConstantIndexOp(builder, loc, extent));
   Value subBlocks = builder.createOrFold<arith::CeilDivUIOp>(
-      loc, rows, constant(kMaxRowBlocks * kRowsPerSubBlock));
+      loc, rows, constant(kMaxRowBlocks * kRowBlockMultiple));
   Value rowsPerBlock = builder.createOrFold<arith::MaxUIOp>(
       loc,
       builder.createOrFold<arith::MulIOp>(loc, subBlocks,
-                                          constant(kRowsPerSubBlock)),
+                                          constant(kRowBlockMultiple)),
       constant(1));
   return getAsOpFoldResult(
       builder.createOrFold<arith::CeilDivUIOp>(loc, rows, rowsPerBlock));

@@ -18,11 +18,11 @@ using namespace mlir::pol;
 
 int64_t mlir::pol::getNumRowBlocks(int64_t rows) {
   uint64_t subBlocks = llvm::divideCeil(static_cast<uint64_t>(rows),
-                                        kMaxRowBlocks * kRowsPerSubBlock);
+                                        kMaxRowBlocks * kRowBlockMultiple);
   if (subBlocks == 0)
     return 0;
   return llvm::divideCeil(static_cast<uint64_t>(rows),
-                          kRowsPerSubBlock * subBlocks);
+                          kRowBlockMultiple * subBlocks);
 }
 
 static bool isLeading(const KernelOperand &operand) {

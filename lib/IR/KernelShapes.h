@@ -20,8 +20,8 @@ namespace mlir::pol {
 /// The number of blocks that rows are summed in.
 int64_t getNumRowBlocks(int64_t rows);
 /// The same at run time, for rows in leading dimensions of these extents. At
-/// most `kMaxRowBlocks` even where the number of rows overflows, as it may where
-/// rows are empty.
+/// most `kMaxRowBlocks` even where the number of rows overflows, as it may
+/// where rows are empty.
 OpFoldResult buildNumRowBlocks(OpBuilder &builder, Location loc,
                                ArrayRef<OpFoldResult> leading);
 

@@ -1,30 +1,103 @@
-// RUN: pol-opt %s | FileCheck %s
-// RUN: pol-opt %s | pol-opt | FileCheck %s
-// RUN: pol-opt %s --mlir-print-op-generic | pol-opt | FileCheck %s
-// RUN: pol-opt %s --emit-bytecode | pol-opt | FileCheck %s
+// RUN: pol-opt %s --split-input-file | pol-opt --split-input-file | FileCheck %s
+// RUN: pol-opt %s --split-input-file --mlir-print-op-generic \
+// RUN:   | pol-opt --split-input-file | FileCheck %s
 
-// CHECK-LABEL: func.func @rms_norm_on_tensors(
-// CHECK-SAME:    %[[X:.*]]: tensor<?x64xf32>, %[[W:.*]]: tensor<64xf32>, %[[Y:.*]]: tensor<?x64xf32>, %[[R:.*]]: tensor<?xf32>)
-func.func @rms_norm_on_tensors(%x: tensor<?x64xf32>, %w: tensor<64xf32>, %y: tensor<?x64xf32>, %r: tensor<?xf32>) {
-  // CHECK: pol.rms_norm ins(%[[X]], %[[W]] : tensor<?x64xf32>, tensor<64xf32>) outs(%[[Y]] : tensor<?x64xf32>) checkpoints(%[[R]] : tensor<?xf32>) {eps = 9.9999999999999995E-7 : f64, offset = 1.000000e+00 : f64} -> tensor<?x64xf32>, tensor<?xf32>
-  %0:2 = pol.rms_norm ins(%x, %w : tensor<?x64xf32>, tensor<64xf32>) outs(%y : tensor<?x64xf32>) checkpoints(%r : tensor<?xf32>) {eps = 1.0e-6 : f64, offset = 1.0 : f64} -> tensor<?x64xf32>, tensor<?xf32>
-  // CHECK: pol.rms_norm ins(%[[X]] : tensor<?x64xf32>) outs(%[[Y]] : tensor<?x64xf32>) -> tensor<?x64xf32>
-  %1 = pol.rms_norm ins(%x : tensor<?x64xf32>) outs(%y : tensor<?x64xf32>) -> tensor<?x64xf32>
+// Optional operands are written by position as long as none before them is
+// missing, and by name behind a gap.
+
+// CHECK-LABEL: func.func @norms(
+func.func @norms(%x: tensor<?x8xf32>, %w: tensor<8xbf16>, %b: tensor<8xf32>,
+                 %r: tensor<?xf32>) {
+  // CHECK: pol.rms_norm ins(%{{.+}}, %{{.+}} : tensor<?x8xf32>, tensor<8xbf16>) outs(%{{.+}} : tensor<?x8xf32>) checkpoints(%{{.+}} : tensor<?xf32>) {offset = 1.000000e+00 : f64} -> tensor<?x8xf32>, tensor<?xf32>
+  %0:2 = pol.rms_norm ins(%x, %w : tensor<?x8xf32>, tensor<8xbf16>)
+      outs(%x : tensor<?x8xf32>) checkpoints(%r : tensor<?xf32>)
+      {eps = 1.0e-5 : f64, offset = 1.0 : f64} -> tensor<?x8xf32>, tensor<?xf32>
+  // CHECK: pol.layer_norm ins(%{{.+}}, bias = %{{.+}} : tensor<?x8xf32>, tensor<8xf32>) outs(%{{.+}} : tensor<?x8xf32>) {eps = 0.000000e+00 : f64} -> tensor<?x8xf32>
+  %1 = pol.layer_norm ins(%x, bias = %b : tensor<?x8xf32>, tensor<8xf32>)
+      outs(%x : tensor<?x8xf32>) {eps = 0.0 : f64} -> tensor<?x8xf32>
+  // CHECK: pol.layer_norm ins(%{{.+}}, %{{.+}}, %{{.+}} : tensor<?x8xf32>, tensor<8xbf16>, tensor<8xf32>)
+  // CHECK-SAME: checkpoints(%{{.+}}, %{{.+}} : tensor<?xf32>, tensor<?xf32>)
+  // CHECK-NOT: eps
+  %2:3 = pol.layer_norm
+      ins(%x, weight = %w, %b : tensor<?x8xf32>, tensor<8xbf16>, tensor<8xf32>)
+      outs(%x : tensor<?x8xf32>)
+      checkpoints(%r, %r : tensor<?xf32>, tensor<?xf32>)
+      -> tensor<?x8xf32>, tensor<?xf32>, tensor<?xf32>
+  // CHECK: pol.softmax ins(%{{.+}} : tensor<?x8xf32>) outs(%{{.+}} : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %3 = pol.softmax ins(%x : tensor<?x8xf32>) outs(%x : tensor<?x8xf32>)
+      -> tensor<?x8xf32>
   return
 }
 
-// CHECK-LABEL: func.func @rms_norm_on_memrefs(
-// CHECK-SAME:    %[[X:.*]]: memref<8x64xf16, strided<[128, 2], offset: ?>>, %[[W:.*]]: memref<?xbf16>, %[[Y:.*]]: memref<8x?xf32, 3>, %[[R:.*]]: memref<8xf32>)
-func.func @rms_norm_on_memrefs(%x: memref<8x64xf16, strided<[128, 2], offset: ?>>, %w: memref<?xbf16>, %y: memref<8x?xf32, 3>, %r: memref<8xf32>) {
-  // CHECK: pol.rms_norm ins(%[[X]], %[[W]] : memref<8x64xf16, strided<[128, 2], offset: ?>>, memref<?xbf16>) outs(%[[Y]] : memref<8x?xf32, 3>) checkpoints(%[[R]] : memref<8xf32>){{$}}
-  pol.rms_norm ins(%x, %w : memref<8x64xf16, strided<[128, 2], offset: ?>>, memref<?xbf16>) outs(%y : memref<8x?xf32, 3>) checkpoints(%r : memref<8xf32>)
+// -----
+
+// The clauses of a backward op come in another order, as its checkpoints are
+// read; it may have no destination at all.
+
+// CHECK-LABEL: func.func @norm_gradients(
+func.func @norm_gradients(%x: memref<4x8xf16>, %w: memref<8xf32>,
+                          %r: memref<4xf32>, %p: memref<1x8xf32>) {
+  // CHECK: pol.rms_norm_grad ins(%{{.+}}, %{{.+}}, %{{.+}} : memref<4x8xf16>, memref<4x8xf16>, memref<8xf32>) checkpoints(%{{.+}} : memref<4xf32>) outs(%{{.+}}, %{{.+}} : memref<4x8xf16>, memref<8xf32>) scratch(%{{.+}} : memref<1x8xf32>){{$}}
+  pol.rms_norm_grad ins(%x, %x, %w : memref<4x8xf16>, memref<4x8xf16>, memref<8xf32>)
+      checkpoints(%r : memref<4xf32>)
+      outs(dx = %x, %w : memref<4x8xf16>, memref<8xf32>)
+      scratch(%p : memref<1x8xf32>)
+  // CHECK: pol.rms_norm_grad ins(%{{.+}}, %{{.+}} : memref<4x8xf16>, memref<4x8xf16>) checkpoints(%{{.+}} : memref<4xf32>){{$}}
+  pol.rms_norm_grad ins(%x, %x : memref<4x8xf16>, memref<4x8xf16>)
+      checkpoints(%r : memref<4xf32>) {offset = 0.0 : f64}
+  // CHECK: pol.layer_norm_grad ins(%{{.+}}, %{{.+}} : memref<4x8xf16>, memref<4x8xf16>) checkpoints(%{{.+}}, %{{.+}} : memref<4xf32>, memref<4xf32>) outs(dbias = %{{.+}} : memref<8xf32>) scratch(dbias_partials = %{{.+}} : memref<1x8xf32>){{$}}
+  pol.layer_norm_grad ins(%x, %x : memref<4x8xf16>, memref<4x8xf16>)
+      checkpoints(%r, %r : memref<4xf32>, memref<4xf32>)
+      outs(dbias = %w : memref<8xf32>)
+      scratch(dbias_partials = %p : memref<1x8xf32>)
+  // CHECK: pol.softmax_grad ins(%{{.+}}, %{{.+}} : memref<4x8xf16>, memref<4x8xf16>) outs(%{{.+}} : memref<4x8xf16>){{$}}
+  pol.softmax_grad ins(%x, %x : memref<4x8xf16>, memref<4x8xf16>)
+      outs(%x : memref<4x8xf16>)
   return
 }
 
-// f64 is accumulated in f64; rows of length 0, and one row, are ordinary.
-// CHECK-LABEL: func.func @rms_norm_corners(
-func.func @rms_norm_corners(%x: tensor<0xf64>, %y: tensor<0xf32>, %r: tensor<f64>) {
-  // CHECK: pol.rms_norm {{.*}} {eps = 0.000000e+00 : f64} -> tensor<0xf32>, tensor<f64>
-  %0:2 = pol.rms_norm ins(%x : tensor<0xf64>) outs(%y : tensor<0xf32>) checkpoints(%r : tensor<f64>) {eps = 0.0 : f64} -> tensor<0xf32>, tensor<f64>
+// -----
+
+!q = tensor<2x6x5x8xbf16>
+!k = tensor<2x3x7x8xbf16>
+!row = tensor<2x6x5xf32>
+
+// CHECK-LABEL: func.func @attention(
+func.func @attention(%q: !q, %k: !k, %bias: tensor<1x?x5x7xf32>,
+                     %n: tensor<2xi64>, %pos: index, %row: !row) {
+  // CHECK: pol.attention ins(%{{.+}}, %{{.+}}, %{{.+}}, input_pos = %{{.+}}, k_lengths = %{{.+}} : tensor<2x6x5x8xbf16>, tensor<2x3x7x8xbf16>, tensor<2x3x7x8xbf16>, index, tensor<2xi64>) outs(%{{.+}} : tensor<2x6x5x8xbf16>) {causal = #pol.causal<input_pos>, scale = 1.250000e-01 : f64, softcap = 3.000000e+01 : f64, window = 4 : i64} -> tensor<2x6x5x8xbf16>
+  %0 = pol.attention
+      ins(%q, %k, %k, input_pos = %pos, k_lengths = %n : !q, !k, !k, index, tensor<2xi64>)
+      outs(%q : !q) {causal = #pol.causal<input_pos>, scale = 0.125 : f64,
+                     softcap = 30.0 : f64, window = 4 : i64} -> !q
+  // CHECK: pol.attention ins(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, q_lengths = %{{.+}} : {{.*}}) outs({{.*}}) checkpoints(%{{.+}}, %{{.+}} : tensor<2x6x5xf32>, tensor<2x6x5xf32>) {causal = #pol.causal<bottom_right>}
+  %1:3 = pol.attention
+      ins(%q, %k, %k, %bias, q_lengths = %n : !q, !k, !k, tensor<1x?x5x7xf32>, tensor<2xi64>)
+      outs(%q : !q) checkpoints(%row, %row : !row, !row)
+      {causal = #pol.causal<bottom_right>} -> !q, !row, !row
+  // CHECK: pol.attention_grad ins({{.*}}) checkpoints(%{{.+}}, %{{.+}} : {{.*}}) outs(dk = %{{.+}}, dbias = %{{.+}} : tensor<2x3x7x8xbf16>, tensor<1x?x5x7xf32>) scratch(%{{.+}} : tensor<2x6x5xf32>) -> tensor<2x3x7x8xbf16>, tensor<1x?x5x7xf32>
+  %2:2 = pol.attention_grad
+      ins(%q, %k, %k, %q, %q, %bias : !q, !k, !k, !q, !q, tensor<1x?x5x7xf32>)
+      checkpoints(%row, %row : !row, !row)
+      outs(dk = %k, dbias = %bias : !k, tensor<1x?x5x7xf32>)
+      scratch(%row : !row) -> !k, tensor<1x?x5x7xf32>
   return
+}
+
+// -----
+
+// A duplicated operand has a gradient.
+
+// CHECK-LABEL: func.func @duplicated(
+func.func @duplicated(%x: !pol.duplicated<tensor<4x8xbf16>, tensor<4x8xf32>>,
+                      %y: !pol.duplicated<tensor<4x8xbf16>>,
+                      %r: tensor<4xf32>) -> tensor<4x8xf32> {
+  %shadow = pol.shadow %x : !pol.duplicated<tensor<4x8xbf16>, tensor<4x8xf32>>
+  // CHECK: pol.rms_norm_grad ins(%{{.+}}, %{{.+}} : !pol.duplicated<tensor<4x8xbf16>, tensor<4x8xf32>>, !pol.duplicated<tensor<4x8xbf16>>)
+  %dx = pol.rms_norm_grad
+      ins(%x, %y : !pol.duplicated<tensor<4x8xbf16>, tensor<4x8xf32>>,
+          !pol.duplicated<tensor<4x8xbf16>>)
+      checkpoints(%r : tensor<4xf32>) outs(%shadow : tensor<4x8xf32>)
+      -> tensor<4x8xf32>
+  return %dx : tensor<4x8xf32>
 }

@@ -29,10 +29,10 @@ def ConvertPolToLinalg : Pass<"convert-pol-to-linalg", "::mlir::ModuleOp"> {
     ```
 
     becomes an `scf.parallel` over the rows; in each, nested `scf.for` that sum the
-    squares in blocks of blocks, and a `linalg.generic` over the row.
+    squares in blocks, and a `linalg.generic` over the row.
   }];
   let options = [
-    Option<"sumBlock", "sum-block", "int64_t", "64",
+    Option<"sumBlock", "sum-block", "int64_t", "16",
            "Elements summed one after the other before blocks are added">
   ];
   let dependentDialects = [

@@ -94,8 +94,7 @@ constexpr KernelOperand in(StringRef name, StringRef shape) {
   return KernelOperand(name, KernelClause::Ins, shape);
 }
 constexpr KernelOperand lengths(StringRef name, char bound) {
-  KernelOperand operand =
-      in(name, "B").of(KernelElement::Length).optional();
+  KernelOperand operand = in(name, "B").of(KernelElement::Length).optional();
   operand.bound = bound;
   return operand;
 }
@@ -148,9 +147,10 @@ struct KernelSignature {
 };
 
 /// Rows are summed in at most this many blocks, of a multiple of
-/// `kRowsPerSubBlock` rows each. The split depends on the number of rows alone.
+/// `kRowBlockMultiple` rows each. The split depends on the number of rows
+/// alone.
 inline constexpr int64_t kMaxRowBlocks = 64;
-inline constexpr int64_t kRowsPerSubBlock = 64;
+inline constexpr int64_t kRowBlockMultiple = 64;
 
 /// The operand at a position of the signature, null if absent.
 Value getKernelOperand(Operation *op, const KernelSignature &signature,

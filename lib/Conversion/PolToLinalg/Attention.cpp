@@ -59,12 +59,12 @@ void QueryExpansion::build(OpBuilder &builder) {
   auto getKey = [&](OpBuilder &b, Value index) -> Value {
     return arith::AddIOp::create(b, loc, keys.begin, index);
   };
-  maximum = buildBlockedMax(
-      builder, loc, length, sumBlock,
-      floats.constant(-std::numeric_limits<double>::infinity()),
-      [&](OpBuilder &b, Location, Value index) {
-        return scores.getScore(b, query, getKey(b, index)).value;
-      });
+  maximum =
+      buildMaximum(builder, loc, length,
+                   floats.constant(-std::numeric_limits<double>::infinity()),
+                   [&](OpBuilder &b, Location, Value index) {
+                     return scores.getScore(b, query, getKey(b, index)).value;
+                   });
   sum = buildBlockedSum(builder, loc, length, sumBlock, type,
                         [&](OpBuilder &b, Location, Value index) {
                           return getNumerator(b, getKey(b, index));

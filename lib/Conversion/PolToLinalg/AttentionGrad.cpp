@@ -13,7 +13,6 @@
 #include "ExpandKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -151,8 +150,10 @@ void GradExpansion::buildKeyGradient(OpBuilder &builder, Value batch,
   TileSums tileSums(builder, loc, type, sumBlock);
   Value firstHead =
       arith::MulIOp::create(builder, loc, keyHead, scores.groupSize);
-  Value lastHead =
-      arith::AddIOp::create(builder, loc, firstHead, scores.groupSize);
+  // Where there are no heads, groups have one nevertheless.
+  Value lastHead = buildMin(
+      builder, loc, scores.heads,
+      arith::AddIOp::create(builder, loc, firstHead, scores.groupSize));
   auto addHead = [&](OpBuilder &b, Location, ValueRange head) {
     auto getFactor = [&](OpBuilder &outer, Value position) {
       Query query{batch, head.front(), position, keyHead};
@@ -190,17 +191,12 @@ Value GradExpansion::sumBiasOver(
   Value one = constant(builder, 1);
   Value isOne = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       biasExtent, one);
-  Value end =
-      arith::SelectOp::create(builder, loc, isOne, extent,
-                              arith::AddIOp::create(builder, loc, index, one));
-  FloatBuilder floats{builder, loc, type};
-  auto loop = scf::ForOp::create(
-      builder, loc, index, end, one, floats.constant(0.0),
-      [&](OpBuilder &b, Location, Value at, ValueRange running) {
-        FloatBuilder inner{b, loc, type};
-        scf::YieldOp::create(b, loc, inner.add(running.front(), addend(b, at)));
-      });
-  return loop.getResult(0);
+  Value count = arith::SelectOp::create(builder, loc, isOne, extent, one);
+  return buildBlockedSum(builder, loc, count, sumBlock, type,
+                         [&](OpBuilder &b, Location, Value i) {
+                           return addend(
+                               b, arith::AddIOp::create(b, loc, index, i));
+                         });
 }
 
 /// dbias = Σ ds, over what shares an entry of the bias and keeps the key.

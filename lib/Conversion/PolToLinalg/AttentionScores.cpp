@@ -45,7 +45,7 @@ AttentionScores::AttentionScores(OpBuilder &builder, AttentionInputs inputs,
                        builder.createOrFold<arith::DivUIOp>(
                            loc, heads, buildMax(builder, loc, keyHeads, one)),
                        one);
-  buildPosition(builder);
+  buildBounds(builder);
   buildScale(builder);
 }
 
@@ -61,34 +61,38 @@ void AttentionScores::buildScale(OpBuilder &builder) {
   scale = floats.divide(floats.constant(1.0), root);
 }
 
-/// A window of S + T keys is one of all. Positions beyond −S, or beyond T and
-/// the window, change nothing any more. What is farther is taken to these, as
-/// sums of it might overflow.
-void AttentionScores::buildPosition(OpBuilder &builder) {
+/// Every bound that counts lies between −S and T: what is farther is taken to
+/// these, before a sum of it can overflow.
+void AttentionScores::buildBounds(OpBuilder &builder) {
   if (!inputs.causal)
     return;
   Location loc = inputs.loc;
-  Value greatest = keys;
-  if (inputs.window) {
-    window = buildMin(builder, loc, constant(builder, inputs.window.getInt()),
-                      builder.createOrFold<arith::AddIOp>(loc, queries, keys));
-    greatest = builder.createOrFold<arith::AddIOp>(loc, keys, window);
-  }
+  Value zero = constant(builder, 0);
+  Value least = builder.createOrFold<arith::SubIOp>(loc, zero, queries);
+  Value position;
   switch (*inputs.causal) {
   case CausalAlignment::TopLeft:
-    position = constant(builder, 0);
+    position = zero;
     break;
   case CausalAlignment::BottomRight:
     position = builder.createOrFold<arith::SubIOp>(loc, keys, queries);
     break;
-  case CausalAlignment::InputPos: {
-    Value least =
-        builder.createOrFold<arith::SubIOp>(loc, constant(builder, 0), queries);
-    position = buildMin(
-        builder, loc, buildMax(builder, loc, inputs.inputPos, least), greatest);
+  case CausalAlignment::InputPos:
+    position = buildMax(builder, loc, inputs.inputPos, least);
     break;
   }
-  }
+  highest = buildMin(builder, loc, position, keys);
+  if (!inputs.window)
+    return;
+  // From a position that is not negative, any window can be subtracted.
+  Value window = constant(builder, inputs.window.getInt());
+  Value enough = builder.createOrFold<arith::AddIOp>(loc, queries, keys);
+  Value isNegative = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, position, zero);
+  window = builder.createOrFold<arith::SelectOp>(
+      loc, isNegative, buildMin(builder, loc, window, enough), window);
+  Value first = builder.createOrFold<arith::SubIOp>(loc, position, window);
+  lowest = buildMin(builder, loc, buildMax(builder, loc, first, least), keys);
 }
 
 Query AttentionScores::getQuery(OpBuilder &builder, Value batch, Value head,
@@ -115,24 +119,18 @@ IndexRange AttentionScores::getKeys(OpBuilder &builder, const Query &query) {
   Value zero = constant(builder, 0);
   IndexRange range{zero,
                    getLength(builder, inputs.kLengths, query.batch, keys)};
-  if (position) {
-    Value last = arith::AddIOp::create(builder, loc, query.position, position);
+  if (highest) {
+    Value last = arith::AddIOp::create(builder, loc, query.position, highest);
     range.end = buildMin(
         builder, loc, range.end,
         arith::AddIOp::create(builder, loc, last, constant(builder, 1)));
-    if (window)
-      range.begin = buildMax(builder, loc, zero,
-                             arith::SubIOp::create(builder, loc, last, window));
   }
-  if (inputs.qLengths) {
-    Value length = getLength(builder, inputs.qLengths, query.batch, queries);
-    Value isPadding = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sge, query.position, length);
-    range.end =
-        arith::SelectOp::create(builder, loc, isPadding, zero, range.end);
-  }
-  range.end = buildMax(builder, loc, range.end, range.begin);
-  return range;
+  if (lowest)
+    range.begin =
+        buildMax(builder, loc, zero,
+                 arith::AddIOp::create(builder, loc, query.position, lowest));
+  return limit(builder, range, inputs.qLengths, query.batch, queries,
+               query.position);
 }
 
 IndexRange AttentionScores::getQueries(OpBuilder &builder, Value batch,
@@ -140,23 +138,29 @@ IndexRange AttentionScores::getQueries(OpBuilder &builder, Value batch,
   Location loc = inputs.loc;
   Value zero = constant(builder, 0);
   IndexRange range{zero, getLength(builder, inputs.qLengths, batch, queries)};
-  if (position) {
-    // The query that attends to this key last.
-    Value first = arith::SubIOp::create(builder, loc, key, position);
-    range.begin = buildMax(builder, loc, zero, first);
-    if (window) {
-      Value end = arith::AddIOp::create(
-          builder, loc, arith::AddIOp::create(builder, loc, first, window),
-          constant(builder, 1));
-      range.end = buildMin(builder, loc, range.end, end);
-    }
+  if (highest)
+    range.begin = buildMax(builder, loc, zero,
+                           arith::SubIOp::create(builder, loc, key, highest));
+  if (lowest) {
+    Value last = arith::SubIOp::create(builder, loc, key, lowest);
+    range.end = buildMin(
+        builder, loc, range.end,
+        arith::AddIOp::create(builder, loc, last, constant(builder, 1)));
   }
-  if (inputs.kLengths) {
-    Value length = getLength(builder, inputs.kLengths, batch, keys);
+  return limit(builder, range, inputs.kLengths, batch, keys, key);
+}
+
+/// The range, or none of it for an index at or past its length.
+IndexRange AttentionScores::limit(OpBuilder &builder, IndexRange range,
+                                  Value lengths, Value batch, Value extent,
+                                  Value index) {
+  Location loc = inputs.loc;
+  if (lengths) {
+    Value length = getLength(builder, lengths, batch, extent);
     Value isPadding = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sge, key, length);
-    range.end =
-        arith::SelectOp::create(builder, loc, isPadding, zero, range.end);
+        builder, loc, arith::CmpIPredicate::sge, index, length);
+    range.end = arith::SelectOp::create(builder, loc, isPadding,
+                                        constant(builder, 0), range.end);
   }
   range.end = buildMax(builder, loc, range.end, range.begin);
   return range;

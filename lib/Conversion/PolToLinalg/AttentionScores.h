@@ -80,16 +80,18 @@ public:
 private:
   Value constant(OpBuilder &builder, int64_t value);
   Value getLength(OpBuilder &builder, Value lengths, Value batch, Value extent);
-  void buildPosition(OpBuilder &builder);
+  IndexRange limit(OpBuilder &builder, IndexRange range, Value lengths,
+                   Value batch, Value extent, Value index);
+  void buildBounds(OpBuilder &builder);
   void buildScale(OpBuilder &builder);
 
   AttentionInputs inputs;
   int64_t sumBlock;
   FloatType type;
-  /// With causal, the key that query 0 attends to last, between −S and T; with
-  /// a window, how many before that, at most S + T.
-  Value position;
-  Value window;
+  /// The keys that query 0 attends to last, with causal, and first, with a
+  /// window: between −S and T.
+  Value highest;
+  Value lowest;
 };
 
 } // namespace mlir::pol

@@ -34,19 +34,23 @@ public:
   void build(OpBuilder &builder);
 
 private:
-  /// What is known of a row: its elements are multiplied by `scale` (unless it
-  /// is null); then `mean` and `rest`, which add up to the mean, are subtracted
-  /// one after the other.
+  /// What is known of a row: its elements are multiplied by `first`; then
+  /// `mean` and `rest`, which add up to the mean, are subtracted one after the
+  /// other; and these deviations are multiplied by `second`, so that with both,
+  /// they have been multiplied by `scales`. Scales are null where no row is
+  /// scaled.
   struct Row {
     ValueRange indices;
-    RowScales scales;
-    Value scale;
+    Value first;
     Value mean;
     Value rest;
+    RowScales scales;
+    Value second;
   };
 
   void buildRow(OpBuilder &builder, Location loc, ValueRange indices);
-  void buildScale(OpBuilder &builder, Location loc, Row &row);
+  void buildFirstScale(OpBuilder &builder, Location loc, Row &row);
+  void buildSecondScale(OpBuilder &builder, Location loc, Row &row);
   void buildMean(OpBuilder &builder, Location loc, Row &row);
   Value buildRoot(OpBuilder &builder, Location loc, const Row &row);
   void buildResult(OpBuilder &builder, Location loc, const Row &row,
@@ -87,19 +91,21 @@ void Expansion::build(OpBuilder &builder) {
                });
 }
 
-/// An element of a row, scaled.
+/// An element of a row, scaled so that it can be added to others.
 Value Expansion::load(OpBuilder &builder, Location loc, const Row &row,
                       Value column) {
   FloatBuilder floats{builder, loc, type};
   Value value = floats.load(x, append(row.indices, column));
-  return row.scale ? floats.multiply(value, row.scale) : value;
+  return row.first ? floats.multiply(value, row.first) : value;
 }
 
 Value Expansion::loadDeviation(OpBuilder &builder, Location loc, const Row &row,
                                Value column) {
   FloatBuilder floats{builder, loc, type};
   Value value = floats.subtract(load(builder, loc, row, column), row.mean);
-  return row.rest ? floats.subtract(value, row.rest) : value;
+  if (row.rest)
+    value = floats.subtract(value, row.rest);
+  return row.second ? floats.multiply(value, row.second) : value;
 }
 
 Value Expansion::buildMeanOf(OpBuilder &builder, Location loc,
@@ -108,17 +114,46 @@ Value Expansion::buildMeanOf(OpBuilder &builder, Location loc,
   return FloatBuilder{builder, loc, type}.divide(sum, count);
 }
 
-void Expansion::buildScale(OpBuilder &builder, Location loc, Row &row) {
+/// Large elements are scaled down, so that sums and differences of them do not
+/// overflow.
+void Expansion::buildFirstScale(OpBuilder &builder, Location loc, Row &row) {
   if (rules.empty())
     return;
   FloatBuilder floats{builder, loc, type};
-  Value maximum = buildBlockedMax(
-      builder, loc, length, sumBlock, floats.constant(0.0),
+  Value maximum = buildMaximum(
+      builder, loc, length, floats.constant(0.0),
       [&](OpBuilder &b, Location, Value column) -> Value {
         return math::AbsFOp::create(b, loc, load(b, loc, row, column));
       });
-  row.scales = buildRowScales(builder, loc, rules, maximum);
-  row.scale = floats.multiply(row.scales.element, row.scales.root);
+  RowScales scales =
+      buildRowScales(builder, loc, ArrayRef(rules).take_front(), maximum);
+  row.first = floats.multiply(scales.element, scales.root);
+}
+
+/// Deviations are scaled so that their squares neither overflow nor vanish. It
+/// is their own size that counts: those of a row of large elements may be
+/// small. Where they are all zero, eps decides alone, and is left as it is.
+void Expansion::buildSecondScale(OpBuilder &builder, Location loc, Row &row) {
+  if (rules.empty())
+    return;
+  FloatBuilder floats{builder, loc, type};
+  Value scaled = buildMaximum(
+      builder, loc, length, floats.constant(0.0),
+      [&](OpBuilder &b, Location, Value column) -> Value {
+        return math::AbsFOp::create(b, loc, loadDeviation(b, loc, row, column));
+      });
+  Value isZero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                                       scaled, floats.constant(0.0));
+  Value one = floats.constant(1.0);
+  // Infinite only if it is too large anyway.
+  row.scales =
+      buildRowScales(builder, loc, rules, floats.divide(scaled, row.first));
+  row.scales.element =
+      arith::SelectOp::create(builder, loc, isZero, one, row.scales.element);
+  row.scales.root =
+      arith::SelectOp::create(builder, loc, isZero, one, row.scales.root);
+  row.second = floats.divide(
+      floats.multiply(row.scales.element, row.scales.root), row.first);
 }
 
 /// The mean, and the mean of what is left when it is subtracted: what rounding
@@ -128,12 +163,15 @@ void Expansion::buildMean(OpBuilder &builder, Location loc, Row &row) {
   row.mean = buildMeanOf(builder, loc, [&](OpBuilder &b, Location, Value i) {
     return load(b, loc, row, i);
   });
-  row.rest = buildMeanOf(builder, loc, [&](OpBuilder &b, Location, Value i) {
+  Value rest = buildMeanOf(builder, loc, [&](OpBuilder &b, Location, Value i) {
     return loadDeviation(b, loc, row, i);
   });
+  row.rest = arith::SelectOp::create(
+      builder, loc, buildIsFinite(builder, loc, row.mean), rest,
+      FloatBuilder{builder, loc, type}.constant(0.0));
 }
 
-/// 1/√(var + eps) of the scaled row.
+/// 1/√(var + eps) of the scaled deviations.
 Value Expansion::buildRoot(OpBuilder &builder, Location loc, const Row &row) {
   FloatBuilder floats{builder, loc, type};
   Value variance =
@@ -142,9 +180,11 @@ Value Expansion::buildRoot(OpBuilder &builder, Location loc, const Row &row) {
         return FloatBuilder{b, loc, type}.multiply(deviation, deviation);
       });
   Value eps = floats.constant(op.getEps().convertToDouble());
-  // Not by the square of the scale, which may vanish where this does not.
-  if (row.scale)
-    eps = floats.multiply(floats.multiply(eps, row.scale), row.scale);
+  if (row.second) {
+    // Not by the square of the scale, which may vanish where this does not.
+    Value scale = floats.multiply(row.scales.element, row.scales.root);
+    eps = floats.multiply(floats.multiply(eps, scale), scale);
+  }
   Value root = math::SqrtOp::create(builder, loc, floats.add(variance, eps));
   // A division, as math.rsqrt may be an approximation.
   return floats.divide(floats.constant(1.0), root);
@@ -153,8 +193,9 @@ Value Expansion::buildRoot(OpBuilder &builder, Location loc, const Row &row) {
 void Expansion::buildRow(OpBuilder &builder, Location loc, ValueRange indices) {
   Row row;
   row.indices = indices;
-  buildScale(builder, loc, row);
+  buildFirstScale(builder, loc, row);
   buildMean(builder, loc, row);
+  buildSecondScale(builder, loc, row);
   Value root = buildRoot(builder, loc, row);
   // All of the row has been read: it may be overwritten, as y may be x.
   buildResult(builder, loc, row, root);
@@ -162,7 +203,8 @@ void Expansion::buildRow(OpBuilder &builder, Location loc, ValueRange indices) {
     buildCheckpoints(builder, loc, row, root);
 }
 
-/// y = (x − μ) · rstd · weight + bias. Scale and rstd of the scaled row cancel.
+/// y = (x − μ) · rstd · weight + bias. The deviations' scale and that of their
+/// rstd cancel.
 void Expansion::buildResult(OpBuilder &builder, Location loc, const Row &row,
                             Value root) {
   buildLoop(
@@ -183,8 +225,8 @@ void Expansion::buildCheckpoints(OpBuilder &builder, Location loc,
                                  const Row &row, Value root) {
   FloatBuilder floats{builder, loc, type};
   Value mean = floats.add(row.mean, row.rest);
-  if (row.scale) {
-    mean = floats.divide(mean, row.scale);
+  if (row.second) {
+    mean = floats.divide(mean, row.first);
     root = floats.multiply(floats.multiply(root, row.scales.root),
                            row.scales.element);
   }

@@ -104,96 +104,93 @@ Value mlir::pol::buildMax(OpBuilder &builder, Location loc, Value lhs,
 // Reductions
 //===----------------------------------------------------------------------===//
 
-using CombineFn = function_ref<Value(OpBuilder &, Location, Value, Value)>;
+Compensated Compensated::zero(OpBuilder &builder, Location loc,
+                              FloatType type) {
+  Value zero = getFloatConstant(builder, loc, type, 0.0);
+  return {zero, zero};
+}
 
-namespace {
-/// A reduction in blocks of blocks: level 0 is over elements, level n over
-/// blocks of block^n elements.
-class BlockedReduction {
-public:
-  BlockedReduction(int64_t block, Value initial, CombineFn combine,
-                   ElementFn element)
-      : block(block), initial(initial), combine(combine), element(element) {}
+Compensated Compensated::add(OpBuilder &builder, Location loc,
+                             Value addend) const {
+  FloatBuilder floats{builder, loc, cast<FloatType>(sum.getType())};
+  Value newSum = floats.add(sum, addend);
+  Value addendPart = floats.subtract(newSum, sum);
+  Value sumPart = floats.subtract(newSum, addendPart);
+  Value lost = floats.add(floats.subtract(sum, sumPart),
+                          floats.subtract(addend, addendPart));
+  return {newSum, floats.add(rest, lost)};
+}
 
-  Value build(OpBuilder &builder, Location loc, OpFoldResult length) {
-    std::optional<int64_t> known = getConstantIntValue(length);
-    // No more levels than the length has a use for.
-    unsigned level = 0;
-    int64_t outer = 1; // block^level
-    while (level < maxLevel && !(known && *known <= outer * block) &&
-           outer <= INT32_MAX / block) {
-      outer *= block;
-      ++level;
-    }
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value end = getValueOrCreateConstantIndexOp(builder, loc, length);
-    bool isWhole = known && *known % outer == 0;
-    return buildLevel(builder, loc, level, zero, end, isWhole);
-  }
+Value Compensated::get(OpBuilder &builder, Location loc) const {
+  FloatBuilder floats{builder, loc, cast<FloatType>(sum.getType())};
+  return arith::SelectOp::create(builder, loc, buildIsFinite(builder, loc, sum),
+                                 floats.add(sum, rest), sum);
+}
 
-private:
-  /// Two levels of blocks of 64 sum 2^18 elements with a rounding error of at
-  /// most 192 last places, and a million with 384.
-  static constexpr unsigned maxLevel = 2;
+Value mlir::pol::buildIsFinite(OpBuilder &builder, Location loc, Value value) {
+  Value difference = arith::SubFOp::create(builder, loc, value, value);
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD,
+                               difference, difference);
+}
 
-  Value buildLevel(OpBuilder &builder, Location loc, unsigned level,
-                   Value begin, Value end, bool isWhole) {
-    int64_t size = 1;
-    for (unsigned i = 0; i < level; ++i)
-      size *= block;
-    Value step = arith::ConstantIndexOp::create(builder, loc, size);
-    auto loop = scf::ForOp::create(
-        builder, loc, begin, end, step, initial,
-        [&](OpBuilder &body, Location, Value index, ValueRange running) {
-          Value part =
-              level == 0
-                  ? element(body, loc, index)
-                  : buildLevel(body, loc, level - 1, index,
-                               getEnd(body, loc, index, step, end, isWhole),
-                               isWhole);
-          scf::YieldOp::create(body, loc,
-                               combine(body, loc, running.front(), part));
-        });
-    return loop.getResult(0);
-  }
-
-  /// Where a block ends. What is left is taken rather than where the block
-  /// would end, which might not be representable.
-  static Value getEnd(OpBuilder &builder, Location loc, Value begin, Value step,
-                      Value end, bool isWhole) {
-    Value size = step;
-    if (!isWhole)
-      size = arith::MinSIOp::create(
-          builder, loc, step, arith::SubIOp::create(builder, loc, end, begin));
-    return arith::AddIOp::create(builder, loc, begin, size);
-  }
-
-  int64_t block;
-  Value initial;
-  CombineFn combine;
-  ElementFn element;
-};
-} // namespace
+/// Adds the elements from `begin` to `end`, one after the other.
+static Value buildPlainSum(OpBuilder &builder, Location loc, Value begin,
+                           Value end, FloatType type, ElementFn element) {
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto loop = scf::ForOp::create(
+      builder, loc, begin, end, one, getFloatConstant(builder, loc, type, 0.0),
+      [&](OpBuilder &b, Location, Value index, ValueRange running) {
+        Value sum = arith::AddFOp::create(b, loc, running.front(),
+                                          element(b, loc, index));
+        scf::YieldOp::create(b, loc, sum);
+      });
+  return loop.getResult(0);
+}
 
 Value mlir::pol::buildBlockedSum(OpBuilder &builder, Location loc,
                                  OpFoldResult length, int64_t block,
                                  FloatType type, ElementFn element) {
-  auto add = [](OpBuilder &b, Location l, Value whole, Value part) -> Value {
-    return arith::AddFOp::create(b, l, whole, part);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value end = getValueOrCreateConstantIndexOp(builder, loc, length);
+  std::optional<int64_t> known = getConstantIntValue(length);
+  if (known && *known <= block)
+    return buildPlainSum(builder, loc, zero, end, type, element);
+  bool isWhole = known && *known % block == 0;
+  Value step = arith::ConstantIndexOp::create(builder, loc, block);
+  auto buildBlock = [&](OpBuilder &b, Value begin) -> Value {
+    Value size = step;
+    // What is left is taken rather than where the block would end, which might
+    // not be representable.
+    if (!isWhole)
+      size = buildMin(b, loc, step, arith::SubIOp::create(b, loc, end, begin));
+    return buildPlainSum(b, loc, begin,
+                         arith::AddIOp::create(b, loc, begin, size), type,
+                         element);
   };
-  Value zero = getFloatConstant(builder, loc, type, 0.0);
-  return BlockedReduction(block, zero, add, element)
-      .build(builder, loc, length);
+  Compensated initial = Compensated::zero(builder, loc, type);
+  auto loop = scf::ForOp::create(
+      builder, loc, zero, end, step, ValueRange{initial.sum, initial.rest},
+      [&](OpBuilder &b, Location, Value begin, ValueRange running) {
+        Compensated sum{running[0], running[1]};
+        sum = sum.add(b, loc, buildBlock(b, begin));
+        scf::YieldOp::create(b, loc, ValueRange{sum.sum, sum.rest});
+      });
+  return Compensated{loop.getResult(0), loop.getResult(1)}.get(builder, loc);
 }
 
-Value mlir::pol::buildBlockedMax(OpBuilder &builder, Location loc,
-                                 OpFoldResult length, int64_t block,
-                                 Value initial, ElementFn element) {
-  auto max = [](OpBuilder &b, Location l, Value whole, Value part) -> Value {
-    return arith::MaximumFOp::create(b, l, whole, part);
-  };
-  return BlockedReduction(block, initial, max, element)
-      .build(builder, loc, length);
+Value mlir::pol::buildMaximum(OpBuilder &builder, Location loc,
+                              OpFoldResult length, Value initial,
+                              ElementFn element) {
+  auto loop = scf::ForOp::create(
+      builder, loc, arith::ConstantIndexOp::create(builder, loc, 0),
+      getValueOrCreateConstantIndexOp(builder, loc, length),
+      arith::ConstantIndexOp::create(builder, loc, 1), initial,
+      [&](OpBuilder &b, Location, Value index, ValueRange running) {
+        Value maximum = arith::MaximumFOp::create(b, loc, running.front(),
+                                                  element(b, loc, index));
+        scf::YieldOp::create(b, loc, maximum);
+      });
+  return loop.getResult(0);
 }
 
 //===----------------------------------------------------------------------===//

@@ -66,17 +66,32 @@ Value buildMax(OpBuilder &builder, Location loc, Value lhs, Value rhs);
 /// Builds the value of one element, given its index.
 using ElementFn = function_ref<Value(OpBuilder &, Location, Value)>;
 
+/// A sum, and what its roundings have lost: their own sum (Knuth's two-sum).
+/// However many addends there are, it is off by little more than one rounding.
+struct Compensated {
+  Value sum;
+  Value rest;
+
+  static Compensated zero(OpBuilder &builder, Location loc, FloatType type);
+  Compensated add(OpBuilder &builder, Location loc, Value addend) const;
+  /// Both together; of a sum that is not finite, what is lost has no meaning.
+  Value get(OpBuilder &builder, Location loc) const;
+};
+
+/// Whether a number is neither infinite nor NaN.
+Value buildIsFinite(OpBuilder &builder, Location loc, Value value);
+
 /// Adds the elements 0 to `length`. Each block of `block` elements is summed by
-/// itself, from zero, each block of `block` such sums likewise, and these are
-/// added, so that the rounding error grows with the block and the number of
-/// outer blocks rather than with the length. The order depends on these alone.
+/// itself, from zero, and the blocks are added with compensation, so that the
+/// rounding error grows with the block and not with the length. The order
+/// depends on these alone.
 Value buildBlockedSum(OpBuilder &builder, Location loc, OpFoldResult length,
                       int64_t block, FloatType type, ElementFn element);
 
-/// The largest of the elements 0 to `length` and `initial`, in blocks as
-/// above. NaN if any of them is.
-Value buildBlockedMax(OpBuilder &builder, Location loc, OpFoldResult length,
-                      int64_t block, Value initial, ElementFn element);
+/// The largest of the elements 0 to `length` and `initial`. NaN if any of them
+/// is.
+Value buildMaximum(OpBuilder &builder, Location loc, OpFoldResult length,
+                   Value initial, ElementFn element);
 
 //===----------------------------------------------------------------------===//
 // Floats

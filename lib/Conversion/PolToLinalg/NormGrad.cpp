@@ -108,14 +108,14 @@ void NormGrad::build(OpBuilder &builder) {
   FloatType type = getType();
   // First, as dx may overwrite what these read.
   if (dweight)
-    buildRowSums(builder, loc, x, type, dweightPartials, dweight,
+    buildRowSums(builder, loc, x, sumBlock, type, dweightPartials, dweight,
                  [&](OpBuilder &b, ValueRange row, Value column) {
                    FloatBuilder floats{b, loc, type};
                    return floats.multiply(floats.load(dy, append(row, column)),
                                           buildNormalized(floats, row, column));
                  });
   if (dbias)
-    buildRowSums(builder, loc, x, type, dbiasPartials, dbias,
+    buildRowSums(builder, loc, x, sumBlock, type, dbiasPartials, dbias,
                  [&](OpBuilder &b, ValueRange row, Value column) {
                    return FloatBuilder{b, loc, type}.load(dy,
                                                           append(row, column));

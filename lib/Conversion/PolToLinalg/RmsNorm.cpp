@@ -102,8 +102,8 @@ void Expansion::buildRow(OpBuilder &builder, Location loc, ValueRange indices) {
   Value scale;
   if (!isEmpty && !rules.empty()) {
     Value zero = getFloatConstant(builder, loc, type, 0.0);
-    Value maximum = buildBlockedMax(
-        builder, loc, length, sumBlock, zero,
+    Value maximum = buildMaximum(
+        builder, loc, length, zero,
         [&](OpBuilder &b, Location, Value index) -> Value {
           return math::AbsFOp::create(b, loc, load(b, loc, row, index));
         });

@@ -13,7 +13,6 @@
 #include "TileSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pol/IR/PolOps.h"
 
 using namespace mlir;
@@ -22,8 +21,10 @@ using namespace mlir::pol;
 namespace {
 class RowSums {
 public:
-  RowSums(Location loc, FloatType type, Value partials, AddendFn addend)
-      : loc(loc), type(type), partials(partials), addend(addend) {}
+  RowSums(Location loc, int64_t sumBlock, FloatType type, Value partials,
+          AddendFn addend)
+      : loc(loc), sumBlock(sumBlock), type(type), partials(partials),
+        addend(addend) {}
 
   void build(OpBuilder &builder, Value array, Value sums);
 
@@ -37,6 +38,7 @@ private:
   }
 
   Location loc;
+  int64_t sumBlock;
   FloatType type;
   Value partials;
   AddendFn addend;
@@ -61,7 +63,7 @@ SmallVector<Value> RowSums::getIndices(OpBuilder &builder, Value row) {
 
 /// Sums a tile of columns over a block of rows.
 void RowSums::buildBlock(OpBuilder &builder, Value block, Value tile) {
-  TileSums tileSums(builder, loc, type, kRowsPerSubBlock);
+  TileSums tileSums(builder, loc, type, sumBlock);
   IndexRange rows;
   rows.begin = arith::MulIOp::create(builder, loc, block, rowsPerBlock);
   rows.end =
@@ -90,18 +92,13 @@ void RowSums::buildBlock(OpBuilder &builder, Value block, Value tile) {
 
 /// The sum of a column of the partials: zero if there are none.
 void RowSums::buildTotal(OpBuilder &builder, Value sums, Value column) {
-  FloatBuilder floats{builder, loc, type};
-  Value end = getValueOrCreateConstantIndexOp(
-      builder, loc, getExtent(builder, loc, partials, 0));
-  auto loop = scf::ForOp::create(
-      builder, loc, constant(builder, 0), end, constant(builder, 1),
-      floats.constant(0.0),
-      [&](OpBuilder &b, Location, Value block, ValueRange running) {
-        FloatBuilder inner{b, loc, type};
-        Value partial = inner.load(partials, ValueRange{block, column});
-        scf::YieldOp::create(b, loc, inner.add(running.front(), partial));
-      });
-  floats.store(loop.getResult(0), sums, column);
+  Value sum =
+      buildBlockedSum(builder, loc, getExtent(builder, loc, partials, 0),
+                      sumBlock, type, [&](OpBuilder &b, Location, Value block) {
+                        return FloatBuilder{b, loc, type}.load(
+                            partials, ValueRange{block, column});
+                      });
+  FloatBuilder{builder, loc, type}.store(sum, sums, column);
 }
 
 void RowSums::build(OpBuilder &builder, Value array, Value sums) {
@@ -111,9 +108,9 @@ void RowSums::build(OpBuilder &builder, Value array, Value sums) {
     numRows = builder.createOrFold<arith::MulIOp>(loc, numRows, leading.back());
   }
   Value subBlocks = builder.createOrFold<arith::CeilDivUIOp>(
-      loc, numRows, constant(builder, kMaxRowBlocks * kRowsPerSubBlock));
+      loc, numRows, constant(builder, kMaxRowBlocks * kRowBlockMultiple));
   rowsPerBlock = builder.createOrFold<arith::MulIOp>(
-      loc, subBlocks, constant(builder, kRowsPerSubBlock));
+      loc, subBlocks, constant(builder, kRowBlockMultiple));
   int64_t rank = cast<MemRefType>(array.getType()).getRank();
   OpFoldResult columns = getExtent(builder, loc, array, rank - 1);
   length = getValueOrCreateConstantIndexOp(builder, loc, columns);
@@ -130,7 +127,7 @@ void RowSums::build(OpBuilder &builder, Value array, Value sums) {
 }
 
 void mlir::pol::buildRowSums(OpBuilder &builder, Location loc, Value array,
-                             FloatType type, Value partials, Value sums,
-                             AddendFn addend) {
-  RowSums(loc, type, partials, addend).build(builder, array, sums);
+                             int64_t sumBlock, FloatType type, Value partials,
+                             Value sums, AddendFn addend) {
+  RowSums(loc, sumBlock, type, partials, addend).build(builder, array, sums);
 }

@@ -20,11 +20,12 @@ namespace mlir::pol {
 using AddendFn = function_ref<Value(OpBuilder &, ValueRange row, Value column)>;
 
 /// Sums over all leading dimensions of `array` into `sums`, of rank 1. Blocks
-/// of rows are summed into a row of `partials` each, in smaller blocks, and
-/// those are added in order: what is added when depends on the number of rows
+/// of rows are summed into a row of `partials` each, and those are summed, both
+/// in blocks of `sumBlock`: what is added when depends on the number of rows
 /// alone (see `kMaxRowBlocks`).
-void buildRowSums(OpBuilder &builder, Location loc, Value array, FloatType type,
-                  Value partials, Value sums, AddendFn addend);
+void buildRowSums(OpBuilder &builder, Location loc, Value array,
+                  int64_t sumBlock, FloatType type, Value partials, Value sums,
+                  AddendFn addend);
 
 } // namespace mlir::pol
 

@@ -46,11 +46,11 @@ static void expandSoftmax(OpBuilder &builder, SoftmaxOp op, int64_t sumBlock) {
     FloatBuilder floats{b, loc, rows.type};
     Value lowest = floats.constant(-std::numeric_limits<double>::infinity());
     Value maximum =
-        buildBlockedMax(b, loc, rows.length, sumBlock, lowest,
-                        [&](OpBuilder &inner, Location, Value column) {
-                          return FloatBuilder{inner, loc, rows.type}.load(
-                              x, append(row, column));
-                        });
+        buildMaximum(b, loc, rows.length, lowest,
+                     [&](OpBuilder &inner, Location, Value column) {
+                       return FloatBuilder{inner, loc, rows.type}.load(
+                           x, append(row, column));
+                     });
     auto getNumerator = [&](OpBuilder &inner, Location, Value column) {
       FloatBuilder element{inner, loc, rows.type};
       return element.exp(

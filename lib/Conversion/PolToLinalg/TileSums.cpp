@@ -21,6 +21,7 @@ TileSums::TileSums(OpBuilder &builder, Location loc, FloatType type,
     : loc(loc), type(type), block(block) {
   auto tile = MemRefType::get(kTileColumns, type);
   sums = memref::AllocaOp::create(builder, loc, tile);
+  rests = memref::AllocaOp::create(builder, loc, tile);
   blockSums = memref::AllocaOp::create(builder, loc, tile);
 }
 
@@ -38,6 +39,11 @@ void TileSums::clear(OpBuilder &builder, Value tile) {
   forEachColumn(builder, [&](OpBuilder &inner, Value column) {
     memref::StoreOp::create(inner, loc, zero, tile, column);
   });
+}
+
+Compensated TileSums::load(OpBuilder &builder, Value column) {
+  FloatBuilder floats{builder, loc, type};
+  return {floats.load(sums, column), floats.load(rests, column)};
 }
 
 void TileSums::addBlock(OpBuilder &builder, IndexRange range, FactorFn factor,
@@ -70,9 +76,10 @@ void TileSums::add(OpBuilder &builder, IndexRange range, FactorFn factor,
     addBlock(outer, {begin.front(), end}, factor, element);
     forEachColumn(outer, [&](OpBuilder &inner, Value column) {
       FloatBuilder floats{inner, loc, type};
-      floats.store(
-          floats.add(floats.load(sums, column), floats.load(blockSums, column)),
-          sums, column);
+      Compensated sum =
+          load(inner, column).add(inner, loc, floats.load(blockSums, column));
+      floats.store(sum.sum, sums, column);
+      floats.store(sum.rest, rests, column);
     });
   };
   buildLoop(builder, loc, range.begin, range.end, block, addRange);
@@ -85,10 +92,11 @@ void TileSums::buildTile(OpBuilder &builder, Value firstColumn, Value length,
                    arith::ConstantIndexOp::create(builder, loc, kTileColumns),
                    arith::SubIOp::create(builder, loc, length, first));
   clear(builder, sums);
+  clear(builder, rests);
   accumulate(builder);
   forEachColumn(builder, [&](OpBuilder &inner, Value column) {
     Value at = arith::AddIOp::create(inner, loc, first, column);
-    store(inner, at, FloatBuilder{inner, loc, type}.load(sums, column));
+    store(inner, at, load(inner, column).get(inner, loc));
   });
 }
 

@@ -11,6 +11,7 @@
 #ifndef POL_LIB_CONVERSION_POLTOLINALG_TILESUMS_H
 #define POL_LIB_CONVERSION_POLTOLINALG_TILESUMS_H
 
+#include "Loops.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -26,8 +27,8 @@ struct IndexRange {
 };
 
 /// For each column c of a tile, sums over indices i. Addends are summed in
-/// blocks of `block` indices, from zero, and the blocks' sums are added, in
-/// order. Two tiles of sums are on the stack, 1 KiB at most.
+/// blocks of `block` indices, from zero, and the blocks are added with
+/// compensation, in order. Three tiles are on the stack, 1.5 KiB at most.
 class TileSums {
 public:
   /// Adds what is to be summed, by calls of `add`.
@@ -56,6 +57,7 @@ private:
   void forEachColumn(OpBuilder &builder,
                      function_ref<void(OpBuilder &, Value)> body);
   void clear(OpBuilder &builder, Value tile);
+  Compensated load(OpBuilder &builder, Value column);
   void addBlock(OpBuilder &builder, IndexRange range, FactorFn factor,
                 ElementFn element);
 
@@ -63,6 +65,7 @@ private:
   FloatType type;
   int64_t block;
   Value sums;
+  Value rests;
   Value blockSums;
   /// Of the tile that is being built.
   Value first;

@@ -52,12 +52,12 @@ struct FlattenDuplicated : OpConversionPattern<DuplicatedOp> {
     if (op.getShadow())
       llvm::append_range(values, adaptor.getShadow());
     else
-      llvm::append_range(
-          values, takeExtents(rewriter, op.getLoc(),
-                              cast<ShapedType>(op.getPrimal().getType()),
-                              adaptor.getPrimal(),
-                              cast<UndefType>(op.getType().getShadow()),
-                              checks));
+      llvm::append_range(values,
+                         takeExtents(rewriter, op.getLoc(),
+                                     cast<ShapedType>(op.getPrimal().getType()),
+                                     adaptor.getPrimal(),
+                                     cast<UndefType>(op.getType().getShadow()),
+                                     checks));
     rewriter.replaceOpWithMultiple(op, {values});
     return success();
   }
