@@ -33,7 +33,7 @@ func.func @scratch_read_later(%x: tensor<4x8xf32>, %w: tensor<8xf32>,
                               %r: tensor<4xf32>, %a: tensor<8xf32>,
                               %s: tensor<1x8xf32>)
     -> (tensor<8xf32>, tensor<1x8xf32>) {
-  // expected-error @below {{hidden}}
+  // expected-error @below {{because 'pol.rms_norm_grad' writes to a tensor that is read later}}
   %0 = pol.rms_norm_grad
       ins(%x, %x, %w : tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>)
       checkpoints(%r : tensor<4xf32>) outs(dweight = %a : tensor<8xf32>)
@@ -68,7 +68,7 @@ func.func @in_place(%x: tensor<4x8xf32>, %dy: tensor<4x8xf32>)
 
 func.func @not_in_place(%q: tensor<1x1x4x8xf32>, %k: tensor<1x1x4x8xf32>)
     -> tensor<1x1x4x8xf32> {
-  // expected-error @below {{hidden}}
+  // expected-error @below {{because 'pol.attention' writes to a tensor that is read later}}
   %0 = pol.attention
       ins(%q, %k, %k : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
       outs(%q : tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32>
