@@ -235,23 +235,32 @@ void MergeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 ParseResult DescriptionOp::parse(OpAsmParser &parser, OperationState &result) {
   FlatSymbolRefAttr function;
+  FlatSymbolRefAttr forward;
   SmallVector<OpAsmParser::Argument> arguments;
   if (parser.parseKeyword("for") || parser.parseAttribute(function) ||
+      (succeeded(parser.parseOptionalKeyword("gradient_of")) &&
+       parser.parseAttribute(forward)) ||
       parser.parseArgumentList(arguments, AsmParser::Delimiter::Paren,
                                /*allowType=*/true) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
-  result.getOrAddProperties<Properties>().function = function;
+  auto &properties = result.getOrAddProperties<Properties>();
+  properties.function = function;
+  properties.forward = forward;
   return parser.parseRegion(*result.addRegion(), arguments);
 }
 
 void DescriptionOp::print(OpAsmPrinter &printer) {
-  printer << " for " << getFunctionAttr() << "(";
+  printer << " for " << getFunctionAttr();
+  if (getForwardAttr())
+    printer << " gradient_of " << getForwardAttr() << " ";
+  printer << "(";
   llvm::interleaveComma(
       getBody().getArguments(), printer,
       [&](BlockArgument argument) { printer.printRegionArgument(argument); });
   printer << ")";
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"function"});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"function", "forward"});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -343,6 +352,33 @@ static LogicalResult verifyAgainstFunction(DescriptionOp op,
   return success();
 }
 
+/// The checkpoints of a backward function are those of its forward one.
+static LogicalResult verifyAgainstForward(DescriptionOp op,
+                                          SymbolTableCollection &symbols) {
+  FlatSymbolRefAttr name = op.getForwardAttr();
+  if (!name)
+    return success();
+  auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(op, name);
+  DescriptionOp forward = function ? lookupDescription(function) : nullptr;
+  if (!forward)
+    return op.emitOpError("expected ")
+           << name << " to be a function with a pol.description";
+  auto getCheckpoints = [](DescriptionOp description) {
+    Kernel kernel;
+    if (!description.getBody().empty() && description.getDescribe())
+      description.getBuffers(kernel.buffers);
+    return kernel.getBundleType(description.getContext(),
+                                BufferRole::Checkpoint);
+  };
+  BundleType wanted = getCheckpoints(forward);
+  BundleType got = getCheckpoints(op);
+  if (wanted.getNames() == got.getNames() &&
+      areCompatibleDescriptions(wanted, got))
+    return success();
+  return op.emitOpError("expected the checkpoints of ")
+         << name << ", " << wanted << ", but got " << got;
+}
+
 LogicalResult DescriptionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function =
       symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getFunctionAttr());
@@ -354,7 +390,8 @@ LogicalResult DescriptionOp::verifySymbolUses(SymbolTableCollection &symbols) {
     error.attachNote(first.getLoc()) << "another one is here";
     return error;
   }
-  return verifyAgainstFunction(*this, function);
+  return failure(failed(verifyAgainstFunction(*this, function)) ||
+                 failed(verifyAgainstForward(*this, symbols)));
 }
 
 LogicalResult DescribeOp::verify() {

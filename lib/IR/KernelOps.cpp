@@ -47,7 +47,8 @@ const KernelSignature &RmsNormOp::getSignature() {
   };
   static const std::pair<StringRef, double> defaults[] = {{"eps", 1.0e-5},
                                                           {"offset", 0.0}};
-  static const KernelSignature signature{"pol.rms_norm", operands, defaults};
+  static const KernelSignature signature{"pol.rms_norm", "pol.rms_norm",
+                                         operands, defaults};
   return signature;
 }
 
@@ -68,8 +69,8 @@ const KernelSignature &RmsNormGradOp::getSignature() {
       scratch("dweight_partials", "PM", "dweight"),
   };
   static const std::pair<StringRef, double> defaults[] = {{"offset", 0.0}};
-  static const KernelSignature signature{"pol.rms_norm_grad", operands,
-                                         defaults};
+  static const KernelSignature signature{"pol.rms_norm_grad", "pol.rms_norm",
+                                         operands, defaults};
   return signature;
 }
 
@@ -88,7 +89,8 @@ const KernelSignature &LayerNormOp::getSignature() {
       checkpoint("mean", "*"),       checkpoint("rstd", "*"),
   };
   static const std::pair<StringRef, double> defaults[] = {{"eps", 1.0e-5}};
-  static const KernelSignature signature{"pol.layer_norm", operands, defaults};
+  static const KernelSignature signature{"pol.layer_norm", "pol.layer_norm",
+                                         operands, defaults};
   return signature;
 }
 
@@ -110,7 +112,8 @@ const KernelSignature &LayerNormGradOp::getSignature() {
       scratch("dweight_partials", "PM", "dweight"),
       scratch("dbias_partials", "PM", "dbias"),
   };
-  static const KernelSignature signature{"pol.layer_norm_grad", operands, {}};
+  static const KernelSignature signature{
+      "pol.layer_norm_grad", "pol.layer_norm", operands, {}};
   return signature;
 }
 
@@ -125,7 +128,8 @@ const KernelSignature &SoftmaxOp::getSignature() {
       in("x", "*M").sharedWith("y"),
       out("y", "*M", "x"),
   };
-  static const KernelSignature signature{"pol.softmax", operands, {}};
+  static const KernelSignature signature{
+      "pol.softmax", "pol.softmax", operands, {}};
   return signature;
 }
 
@@ -138,7 +142,8 @@ const KernelSignature &SoftmaxGradOp::getSignature() {
       in("x", "*M").unread(),
       gradient("dx", "*M", "x", "y"),
   };
-  static const KernelSignature signature{"pol.softmax_grad", operands, {}};
+  static const KernelSignature signature{
+      "pol.softmax_grad", "pol.softmax", operands, {}};
   return signature;
 }
 
@@ -189,7 +194,7 @@ const KernelSignature &AttentionOp::getSignature() {
       checkpoint("sum", "BHS"),
   };
   static const KernelSignature signature{
-      "pol.attention", operands, {}, 'H', 'K'};
+      "pol.attention", "pol.attention", operands, {}, 'H', 'K'};
   return signature;
 }
 
@@ -215,7 +220,7 @@ const KernelSignature &AttentionGradOp::getSignature() {
       scratch("delta", "BHS", "dq dk dbias"),
   };
   static const KernelSignature signature{
-      "pol.attention_grad", operands, {}, 'H', 'K'};
+      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K'};
   return signature;
 }
 

@@ -136,6 +136,16 @@ bool mlir::pol::takesKernelShadow(Operation *, const KernelSignature &signature,
   return known && known->isCotangent;
 }
 
+CheckpointName mlir::pol::getKernelCheckpoint(Operation *,
+                                              const KernelSignature &signature,
+                                              OpOperand &operand) {
+  const KernelOperand *known = lookupOperand(signature, operand);
+  if (known && (known->clause == KernelClause::Saved ||
+                known->clause == KernelClause::Checkpoints))
+    return {signature.forward, known->name};
+  return {};
+}
+
 ShapedType mlir::pol::getOperandArray(Type type, const KernelOperand &operand) {
   if (auto duplicated = dyn_cast<DuplicatedType>(type))
     type =

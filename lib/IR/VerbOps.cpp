@@ -147,6 +147,45 @@ static LogicalResult verifyResultTypes(Operation *op, Attribute kernelName,
   return error;
 }
 
+/// Where a bundle of checkpoints was allocated: the verb that asked for it, and
+/// the op that allocated it, null if that is not seen.
+static std::pair<CheckpointsOp, Operation *> getCheckpointOrigin(Value bundle) {
+  Operation *def = bundle.getDefiningOp();
+  auto asked = dyn_cast_or_null<CheckpointsOp>(def);
+  if (auto alloc = dyn_cast_or_null<AllocOp>(def))
+    if (Value spec = alloc.getSpec())
+      asked = spec.getDefiningOp<CheckpointsOp>();
+  return {asked, def};
+}
+
+/// A backward function reads what its forward one wrote, as far as that can be
+/// seen.
+static LogicalResult verifyCheckpoints(CallOp call, const Kernel &kernel) {
+  FlatSymbolRefAttr forward =
+      kernel.function ? DescriptionOp(kernel.description).getForwardAttr()
+                      : nullptr;
+  Value bundle = call.getCheckpoints();
+  if (!forward || !bundle)
+    return success();
+  auto [asked, allocated] = getCheckpointOrigin(bundle);
+  if (!asked)
+    return success();
+  if (asked.getKernel() != forward && asked.getKernel() != call.getKernel())
+    return call.emitOpError("expected the checkpoints of ")
+           << forward << ", but got those of "
+           << getKernelName(asked.getKernel());
+  // A bundle of tensors holds what it was allocated with. Memory may have been
+  // written by whatever else has it.
+  bool isTensors = llvm::any_of(cast<BundleType>(bundle.getType()).getTypes(),
+                                llvm::IsaPred<TensorType>);
+  if (!isTensors && !bundle.hasOneUse())
+    return success();
+  InFlightDiagnostic error = call.emitOpError("expected the checkpoints that ");
+  error << forward << " wrote, but nothing did";
+  error.attachNote(allocated->getLoc()) << "they are allocated here";
+  return error;
+}
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
   FailureOr<Kernel> kernel =
       Kernel::resolve(*this, getKernel(), getInvocation());
@@ -172,6 +211,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
                             cast<BundleType>(bundle.getType()))))
       return failure();
   }
+  if (failed(verifyCheckpoints(*this, *kernel)))
+    return failure();
   if (!kernel->function)
     return success();
   // Tensors passed to a function have the very types of its arguments.

@@ -44,6 +44,7 @@ void mlir::pol::buildDescribeStage(OpPassManager &pm,
 void mlir::pol::buildMaterializeStage(OpPassManager &pm,
                                       const PipelineOptions &options) {
   pm.addPass(createVerifyLifetimes());
+  pm.addPass(createVerifyCheckpoints());
   BufferizeOptions bufferize;
   bufferize.strict = options.strict;
   bufferize.reportHidden = options.reportHidden;

@@ -127,3 +127,36 @@ pol.description for @scratch_only(%x: tensor<?x?xf32>) {
   // CHECK: pol.describe scratch {t(1) = %{{.*}} : !pol.undef<?xf32>}
   pol.describe scratch {t(1) = %u : !pol.undef<?xf32>}
 }
+
+// A backward function says whose checkpoints it reads.
+
+// CHECK-LABEL: func.func private @forward(
+func.func private @forward(memref<4xf32>, memref<4xf32>, memref<4xf32>)
+pol.description for @forward(%x: memref<4xf32>) {
+  %u = pol.undef like %x : memref<4xf32>
+  pol.describe outputs {y(1) = %u : !pol.undef<4xf32>}
+               checkpoints {m(2) = %u : !pol.undef<4xf32>}
+}
+func.func private @backward(memref<4xf32>, memref<4xf32>, memref<4xf32>)
+// CHECK: pol.description for @backward gradient_of @forward (%{{.+}}: memref<4xf32>) {
+pol.description for @backward gradient_of @forward (%dy: memref<4xf32>) {
+  %u = pol.undef like %dy : memref<4xf32>
+  pol.describe outputs {dx(1) = %u : !pol.undef<4xf32>}
+               checkpoints {m(2) = %u : !pol.undef<4xf32>}
+}
+
+// CHECK-LABEL: func.func @both_ways(
+func.func @both_ways(%x: memref<4xf32>, %arena: !pol.arena,
+                     %y: !pol.bundle<{y: memref<4xf32>}>,
+                     %dx: !pol.bundle<{dx: memref<4xf32>}>) {
+  %cp = pol.checkpoints @forward(%x) in %arena
+      : (memref<4xf32>), !pol.arena -> !pol.bundle<{m: memref<4xf32>}>
+  pol.call @forward(%x) outputs(%y) checkpoints(%cp)
+      : (memref<4xf32>), !pol.bundle<{y: memref<4xf32>}>,
+        !pol.bundle<{m: memref<4xf32>}>
+  // CHECK: pol.call @backward
+  pol.call @backward(%x) outputs(%dx) checkpoints(%cp)
+      : (memref<4xf32>), !pol.bundle<{dx: memref<4xf32>}>,
+        !pol.bundle<{m: memref<4xf32>}>
+  return
+}

@@ -162,6 +162,11 @@ def Pol_DescriptionOp : Pol_Op<"description", [
     duplicated argument it looks at `pol.primal` and `pol.shadow`. A function
     has at most one description.
 
+    A backward function says whose gradients it computes: `gradient_of @forward`.
+    Then its checkpoints are the forward's, as that describes them, and a
+    `pol.call` with those of another kernel, or with some that nothing has
+    written, is an error.
+
     ```mlir
     pol.description for @softmax(%x: tensor<?xf32>) {
       %u = pol.undef like %x : tensor<?xf32>
@@ -170,7 +175,8 @@ def Pol_DescriptionOp : Pol_Op<"description", [
     }
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$function);
+  let arguments = (ins FlatSymbolRefAttr:$function,
+                       OptionalAttr<FlatSymbolRefAttr>:$forward);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

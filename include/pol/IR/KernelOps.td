@@ -35,7 +35,8 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<Pol_KernelOpInterface,
-            ["buildChecks", "mayWorkInPlace", "isScratch", "takesShadow"]>])> {
+            ["buildChecks", "getCheckpoint", "isScratch", "mayWorkInPlace",
+             "takesShadow"]>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
   let hasCustomAssemblyFormat = 1;
@@ -70,6 +71,9 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
     }
     bool $cppClass::takesShadow(OpOperand &operand) {
       return takesKernelShadow(*this, getSignature(), operand);
+    }
+    CheckpointName $cppClass::getCheckpoint(OpOperand &operand) {
+      return getKernelCheckpoint(*this, getSignature(), operand);
     }
     void $cppClass::buildChecks(OpBuilder &builder) {
       buildKernelChecks(builder, *this, getSignature());

@@ -132,6 +132,8 @@ constexpr KernelOperand scratch(StringRef name, StringRef shape,
 /// holds at most one value. The first one decides what is accumulated in.
 struct KernelSignature {
   StringRef name;
+  /// The kernel whose checkpoints these are: its own, if it is a forward one.
+  StringRef forward;
   ArrayRef<KernelOperand> operands;
   /// Attributes of type f64 that are not printed where they have this value.
   ArrayRef<std::pair<StringRef, double>> defaults;
@@ -177,6 +179,10 @@ bool isKernelScratch(Operation *op, const KernelSignature &signature,
                      OpOperand &operand);
 bool takesKernelShadow(Operation *op, const KernelSignature &signature,
                        OpOperand &operand);
+
+CheckpointName getKernelCheckpoint(Operation *op,
+                                   const KernelSignature &signature,
+                                   OpOperand &operand);
 
 /// Builds checks of what `verifyKernel` cannot see.
 void buildKernelChecks(OpBuilder &builder, Operation *op,

@@ -52,6 +52,16 @@ struct KernelInvocation {
   }
 };
 
+/// Which checkpoint an operand is: that of a forward kernel, under its name
+/// there. No checkpoint has no kernel.
+struct CheckpointName {
+  StringRef kernel;
+  StringRef name;
+  bool operator==(const CheckpointName &other) const {
+    return kernel == other.kernel && name == other.name;
+  }
+};
+
 /// Checks that an attribute may be the memory space of a memref.
 LogicalResult verifyMemorySpace(function_ref<InFlightDiagnostic()> emitError,
                                 Attribute memorySpace);

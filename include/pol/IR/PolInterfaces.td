@@ -95,6 +95,14 @@ def Pol_KernelOpInterface : OpInterface<"KernelOpInterface"> {
       "bool", "isScratch", (ins "::mlir::OpOperand &":$operand), "",
       [{ return false; }]>,
     InterfaceMethod<[{
+        Which checkpoint an operand is, of this kernel where it is a
+        destination, or of the one whose gradients this computes. None, unless
+        implemented.
+      }],
+      "::mlir::pol::CheckpointName", "getCheckpoint",
+      (ins "::mlir::OpOperand &":$operand), "",
+      [{ return ::mlir::pol::CheckpointName(); }]>,
+    InterfaceMethod<[{
         Which part of a duplicated operand the kernel takes: its shadow, as of
         an output whose gradient it reads, or else its primal. False unless
         implemented.

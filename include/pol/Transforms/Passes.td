@@ -138,6 +138,23 @@ def VerifyLifetimes : Pass<"pol-verify-lifetimes", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifyCheckpoints : Pass<"pol-verify-checkpoints", "::mlir::ModuleOp"> {
+  let summary = "check that backward kernels read what forward kernels wrote";
+  let description = [{
+    Reports a checkpoint operand of a backward kernel that is another kernel's
+    result, or another checkpoint, or a buffer that nothing has written. What
+    comes from elsewhere, an argument say, is taken for what it should be.
+
+    ```mlir
+    %r = pol.alloc %arena[%n] : !pol.arena -> tensor<?xf32>
+    // error: expected rstd to be the rstd that 'pol.rms_norm' wrote
+    %dx = pol.rms_norm_grad ins(%x, %dy : tensor<?x8xf32>, tensor<?x8xf32>)
+        checkpoints(%r : tensor<?xf32>) outs(%d : tensor<?x8xf32>)
+        -> tensor<?x8xf32>
+    ```
+  }];
+}
+
 def Bufferize : Pass<"pol-bufferize", "::mlir::ModuleOp"> {
   let summary = "turn tensors into memrefs, reporting hidden buffers";
   let description = [{

@@ -1,0 +1,114 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Checks that what a backward kernel reads is what its forward kernel wrote, as
+// far as that can be seen.
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "pol/IR/PolOps.h"
+#include "pol/Transforms/Passes.h"
+
+namespace mlir::pol {
+#define GEN_PASS_DEF_VERIFYCHECKPOINTS
+#include "pol/Transforms/Passes.h.inc"
+} // namespace mlir::pol
+
+using namespace mlir;
+using namespace mlir::pol;
+
+/// What a value is a view or another type of.
+static Value getSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+      value = view.getViewSource();
+    else if (auto cast = dyn_cast<tensor::CastOp>(op))
+      value = cast.getSource();
+    else
+      break;
+  }
+  return value;
+}
+
+/// Whether anything but kernels that read it might have written a buffer. What
+/// is not known to leave it alone might.
+static bool mayBeWritten(Value buffer) {
+  return llvm::any_of(buffer.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto view = dyn_cast<ViewLikeOpInterface>(user))
+      return llvm::any_of(user->getResults(), mayBeWritten);
+    if (isa<ReleaseOp>(user))
+      return false;
+    auto kernel = dyn_cast<KernelOpInterface>(user);
+    auto destination = dyn_cast<DestinationStyleOpInterface>(user);
+    return !kernel || !destination || destination.isDpsInit(&use) ||
+           kernel.isScratch(use);
+  });
+}
+
+static InFlightDiagnostic emitError(Operation *op, CheckpointName wanted) {
+  return op->emitOpError("expected ")
+         << wanted.name << " to be the " << wanted.name << " that '"
+         << wanted.kernel << "' wrote";
+}
+
+static LogicalResult verifyCheckpoint(Operation *op, OpOperand &operand,
+                                      CheckpointName wanted) {
+  Value source = getSource(operand.get());
+  Operation *def = source.getDefiningOp();
+  if (!def)
+    return success();
+  bool isTensor = isa<TensorType>(source.getType());
+  bool isUnwritten = isTensor ? isa<AllocOp, tensor::EmptyOp>(def)
+                              : isa<AllocOp>(def) && !mayBeWritten(source);
+  if (isUnwritten) {
+    InFlightDiagnostic error = emitError(op, wanted);
+    error << ", but nothing did";
+    error.attachNote(def->getLoc()) << "it is allocated here";
+    return error;
+  }
+  auto kernel = dyn_cast<KernelOpInterface>(def);
+  auto destination = dyn_cast<DestinationStyleOpInterface>(def);
+  if (!isTensor || !kernel || !destination)
+    return success();
+  OpOperand *init = destination.getTiedOpOperand(cast<OpResult>(source));
+  CheckpointName got = kernel.getCheckpoint(*init);
+  if (got == wanted)
+    return success();
+  InFlightDiagnostic error = emitError(op, wanted);
+  if (got.kernel.empty())
+    error << ", but got another result of '" << def->getName() << "'";
+  else
+    error << ", but got the " << got.name << " of '" << got.kernel << "'";
+  error.attachNote(def->getLoc()) << "it is written here";
+  return error;
+}
+
+namespace {
+struct VerifyCheckpoints : pol::impl::VerifyCheckpointsBase<VerifyCheckpoints> {
+  void runOnOperation() override {
+    bool failedAny = false;
+    getOperation().walk([&](KernelOpInterface kernel) {
+      auto destination = dyn_cast<DestinationStyleOpInterface>(*kernel);
+      for (OpOperand &operand : kernel->getOpOperands()) {
+        CheckpointName wanted = kernel.getCheckpoint(operand);
+        if (wanted.kernel.empty() ||
+            (destination && destination.isDpsInit(&operand)))
+          continue;
+        failedAny |= failed(verifyCheckpoint(kernel, operand, wanted));
+      }
+    });
+    if (failedAny)
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
