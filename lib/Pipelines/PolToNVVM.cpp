@@ -108,6 +108,7 @@ void mlir::pol::buildPolToNVVM(OpPassManager &pm,
   stages.strict = options.strict;
   stages.reportHidden = options.reportHidden;
   stages.maxStackBytes = options.maxStackBytes;
+  stages.checks = options.checks;
   buildDescribeStage(pm, stages);
   buildMaterializeStage(pm, stages);
   buildPlaceStage(pm, stages);

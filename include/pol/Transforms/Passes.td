@@ -287,7 +287,8 @@ def LowerAllocaScopes
     `llvm.intr.stacksave` and `llvm.intr.stackrestore`; every other one becomes
     its body alone. Loops in it can be lowered afterwards, which they cannot
     inside a scope. Stack buffers of static size in an `scf.parallel` that is
-    left, and so becomes a sequential loop, move before it.
+    left, and so becomes a sequential loop, move before it, and loops that
+    follow each other share them.
 
     ```mlir
     memref.alloca_scope {

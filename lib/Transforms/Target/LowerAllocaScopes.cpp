@@ -63,18 +63,55 @@ static Region *getRegionAroundLoops(Operation *op) {
   return region;
 }
 
+namespace {
 /// Moves what each worker of a parallel loop has on its stack before the loop,
 /// when that becomes a sequential one: nothing would give it back after a trip.
-static void hoistFromParallelLoops(memref::AllocaOp alloca) {
-  Region *region = getRegionAroundLoops(alloca);
-  bool isParallel = false;
-  for (Operation *parent = alloca->getParentOp();
-       region && parent != region->getParentOp();
-       parent = parent->getParentOp())
-    isParallel |= isParallelLoop(parent);
+/// Loops run one after the other, so that one of them can have the buffers of
+/// those before it.
+class ParallelLoopHoister {
+public:
+  void hoist(memref::AllocaOp alloca);
+
+private:
+  /// Buffers of one type and alignment at the start of a region, and how many
+  /// of them the loop that was seen last has.
+  struct Pool {
+    SmallVector<memref::AllocaOp> buffers;
+    Operation *loop = nullptr;
+    size_t taken = 0;
+  };
+  using Key = std::tuple<Region *, Type, Attribute>;
+  DenseMap<Key, Pool> pools;
+};
+} // namespace
+
+void ParallelLoopHoister::hoist(memref::AllocaOp alloca) {
   // One of dynamic size is not pol's: its operands may be made in the loop.
-  if (isParallel && !alloca->getNumOperands())
+  Region *region = getRegionAroundLoops(alloca);
+  if (!region || alloca->getNumOperands())
+    return;
+  bool isParallel = false;
+  Operation *outermost = alloca->getParentOp();
+  for (Operation *parent = outermost; parent != region->getParentOp();
+       parent = parent->getParentOp()) {
+    isParallel |= isParallelLoop(parent);
+    outermost = parent;
+  }
+  if (!isParallel)
+    return;
+  Pool &pool = pools[{region, alloca.getType(), alloca.getAlignmentAttr()}];
+  if (pool.loop != outermost) {
+    pool.loop = outermost;
+    pool.taken = 0;
+  }
+  if (pool.taken == pool.buffers.size()) {
     alloca->moveBefore(&region->front(), region->front().begin());
+    pool.buffers.push_back(alloca);
+  } else {
+    alloca->replaceAllUsesWith(pool.buffers[pool.taken]);
+    alloca.erase();
+  }
+  ++pool.taken;
 }
 
 /// Moves what OpenMP's threads reduce into to where it is not allocated anew on
@@ -101,9 +138,10 @@ struct LowerAllocaScopes : pol::impl::LowerAllocaScopesBase<LowerAllocaScopes> {
       if (isa<memref::AllocaOp, LLVM::AllocaOp>(op))
         allocas.push_back(op);
     });
+    ParallelLoopHoister hoister;
     for (Operation *op : allocas) {
       if (auto alloca = dyn_cast<memref::AllocaOp>(op))
-        hoistFromParallelLoops(alloca);
+        hoister.hoist(alloca);
       else
         hoistReduction(cast<LLVM::AllocaOp>(op));
     }

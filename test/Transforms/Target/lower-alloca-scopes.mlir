@@ -126,3 +126,33 @@ func.func @reduction(%n: index) -> f32 {
   }
   return %r : f32
 }
+
+// -----
+
+// Loops that follow each other share buffers of one type; those of one loop,
+// and of its inner ones, are its own.
+
+// CHECK-LABEL: func.func @loops_in_sequence(
+// CHECK-COUNT-2: memref.alloca() : memref<4xf32>
+// CHECK-NOT:     memref.alloca
+// CHECK:         return
+// OMP-LABEL: func.func @loops_in_sequence(
+func.func @loops_in_sequence(%n: index, %x: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %t = memref.alloca() : memref<4xf32>
+    %u = memref.alloca() : memref<4xf32>
+    %v = memref.load %t[%c0] : memref<4xf32>
+    memref.store %v, %u[%c0] : memref<4xf32>
+  }
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %t = memref.alloca() : memref<4xf32>
+    %v = memref.load %t[%c0] : memref<4xf32>
+    scf.parallel (%j) = (%c0) to (%n) step (%c1) {
+      %u = memref.alloca() : memref<4xf32>
+      memref.store %v, %u[%c0] : memref<4xf32>
+    }
+  }
+  return
+}
