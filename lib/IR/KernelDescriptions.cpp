@@ -95,6 +95,9 @@ bool Inputs::describes(const KernelOperand &operand) const {
 LogicalResult Inputs::verifyElement(const KernelOperand &operand,
                                     Value value) const {
   Type type = value.getType();
+  if (operand.clause == KernelClause::Saved && isa<DuplicatedType>(type))
+    return emitError() << "expected " << operand.name
+                       << " not to be duplicated, but got " << type;
   ShapedType array = getOperandArray(type, operand);
   bool fits = false;
   StringRef wanted = "an array of floats";
@@ -337,6 +340,11 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
     else if (inputs.hasShadow(operand))
       value = ShadowOp::create(builder, invocation.loc,
                                inputs.get(operand.gradientOf));
+    if (value && isa<UndefType>(value.getType()))
+      return mlir::emitError(invocation.loc)
+             << signature.name << ": expected the shadow of "
+             << operand.gradientOf << " to be allocated, but got "
+             << value.getType();
     sizes.push_back(value ? 1 : 0);
     if (!value)
       continue;

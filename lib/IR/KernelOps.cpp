@@ -37,8 +37,13 @@ static LogicalResult verifyOption(Operation *op, StringRef name,
   APFloat rounded = getRounded(op, value);
   if (rounded.isFinite() && isRight(rounded))
     return success();
-  return op->emitOpError("expected ")
-         << name << " to be " << wanted << ", but got " << value;
+  InFlightDiagnostic error = op->emitOpError("expected ");
+  error << name << " to be " << wanted;
+  if (value.getValue().isFinite() && isRight(value.getValue()))
+    error << " in "
+          << (&rounded.getSemantics() == &APFloat::IEEEdouble() ? "f64"
+                                                                : "f32");
+  return error << ", but got " << value;
 }
 
 static LogicalResult verifyEps(Operation *op, FloatAttr eps) {

@@ -173,12 +173,14 @@ public:
       : op(op), signature(signature) {}
 
   LogicalResult verify() {
-    return failure(failed(verifyPresence()) || failed(verifyForm()) ||
-                   failed(verifyAliases()) || failed(verifyShapes()) ||
-                   failed(verifyElements()) || failed(verifyResults()));
+    return failure(failed(verifyNames()) || failed(verifyPresence()) ||
+                   failed(verifyForm()) || failed(verifyAliases()) ||
+                   failed(verifyShapes()) || failed(verifyElements()) ||
+                   failed(verifyResults()));
   }
 
 private:
+  LogicalResult verifyNames();
   LogicalResult verifyPresence();
   LogicalResult verifyGradient(const KernelOperand &gradient);
   LogicalResult verifyShadow(const KernelOperand &gradient);
@@ -201,6 +203,16 @@ private:
   const KernelSignature &signature;
 };
 } // namespace
+
+/// A misspelt option would be ignored. Attributes of other dialects have their
+/// prefix.
+LogicalResult Verifier::verifyNames() {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!attribute.getName().getValue().contains('.'))
+      return op->emitOpError("expected an attribute of it, but got '")
+             << attribute.getName().getValue() << "'";
+  return success();
+}
 
 LogicalResult Verifier::verifyPresence() {
   if (getSizes(op).size() != signature.operands.size())
@@ -304,7 +316,9 @@ LogicalResult Verifier::verifyForm() {
 LogicalResult Verifier::verifyAliases() {
   for (OpOperand &written : op->getOpOperands()) {
     const KernelOperand *to = lookupOperand(signature, written);
-    if (!isa<MemRefType>(written.get().getType()) || !to ||
+    auto memref = dyn_cast<MemRefType>(written.get().getType());
+    // Nothing has no place.
+    if (!memref || llvm::is_contained(memref.getShape(), 0) || !to ||
         to->clause == KernelClause::Ins || to->clause == KernelClause::Saved)
       continue;
     for (OpOperand &other : op->getOpOperands()) {

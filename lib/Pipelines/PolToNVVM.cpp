@@ -42,6 +42,7 @@ void mlir::pol::buildExpandGPUStage(OpPassManager &pm,
   pm.addPass(createMapParallelLoopsToGPU(map));
   // What is left works on the host's memory.
   pm.addPass(createConvertLinalgToLoopsPass());
+  pm.addPass(createHoistStackBuffers());
   pm.addPass(createLowerAllocaScopes());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

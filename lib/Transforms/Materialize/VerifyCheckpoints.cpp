@@ -93,6 +93,8 @@ static LogicalResult verifyCheckpoint(Operation *op, OpOperand &operand,
   Operation *def = source.getDefiningOp();
   if (!def)
     return success();
+  if (llvm::is_contained(cast<ShapedType>(source.getType()).getShape(), 0))
+    return success();
   bool isTensor = isa<TensorType>(source.getType());
   bool isUnwritten = isTensor ? isa<AllocOp, tensor::EmptyOp>(def)
                               : isa<AllocOp>(def) && !mayBeWritten(source);

@@ -49,11 +49,6 @@ static bool isLoop(Operation *op) {
       op->getDialect());
 }
 
-static bool isParallelLoop(Operation *op) {
-  return op->hasTrait<OpTrait::HasParallelRegion>() ||
-         isa<affine::AffineParallelOp>(op);
-}
-
 /// The region around all loops that are around `op`: that of a function, or of
 /// what a thread runs.
 static Region *getRegionAroundLoops(Operation *op) {
@@ -61,57 +56,6 @@ static Region *getRegionAroundLoops(Operation *op) {
   while (region && isLoop(region->getParentOp()))
     region = region->getParentRegion();
   return region;
-}
-
-namespace {
-/// Moves what each worker of a parallel loop has on its stack before the loop,
-/// when that becomes a sequential one: nothing would give it back after a trip.
-/// Loops run one after the other, so that one of them can have the buffers of
-/// those before it.
-class ParallelLoopHoister {
-public:
-  void hoist(memref::AllocaOp alloca);
-
-private:
-  /// Buffers of one type and alignment at the start of a region, and how many
-  /// of them the loop that was seen last has.
-  struct Pool {
-    SmallVector<memref::AllocaOp> buffers;
-    Operation *loop = nullptr;
-    size_t taken = 0;
-  };
-  using Key = std::tuple<Region *, Type, Attribute>;
-  DenseMap<Key, Pool> pools;
-};
-} // namespace
-
-void ParallelLoopHoister::hoist(memref::AllocaOp alloca) {
-  // One of dynamic size is not pol's: its operands may be made in the loop.
-  Region *region = getRegionAroundLoops(alloca);
-  if (!region || alloca->getNumOperands())
-    return;
-  bool isParallel = false;
-  Operation *outermost = alloca->getParentOp();
-  for (Operation *parent = outermost; parent != region->getParentOp();
-       parent = parent->getParentOp()) {
-    isParallel |= isParallelLoop(parent);
-    outermost = parent;
-  }
-  if (!isParallel)
-    return;
-  Pool &pool = pools[{region, alloca.getType(), alloca.getAlignmentAttr()}];
-  if (pool.loop != outermost) {
-    pool.loop = outermost;
-    pool.taken = 0;
-  }
-  if (pool.taken == pool.buffers.size()) {
-    alloca->moveBefore(&region->front(), region->front().begin());
-    pool.buffers.push_back(alloca);
-  } else {
-    alloca->replaceAllUsesWith(pool.buffers[pool.taken]);
-    alloca.erase();
-  }
-  ++pool.taken;
 }
 
 /// Moves what OpenMP's threads reduce into to where it is not allocated anew on
@@ -133,18 +77,11 @@ static void hoistReduction(LLVM::AllocaOp alloca) {
 namespace {
 struct LowerAllocaScopes : pol::impl::LowerAllocaScopesBase<LowerAllocaScopes> {
   void runOnOperation() override {
-    SmallVector<Operation *> allocas;
-    getOperation().walk([&](Operation *op) {
-      if (isa<memref::AllocaOp, LLVM::AllocaOp>(op))
-        allocas.push_back(op);
-    });
-    ParallelLoopHoister hoister;
-    for (Operation *op : allocas) {
-      if (auto alloca = dyn_cast<memref::AllocaOp>(op))
-        hoister.hoist(alloca);
-      else
-        hoistReduction(cast<LLVM::AllocaOp>(op));
-    }
+    SmallVector<LLVM::AllocaOp> allocas;
+    getOperation().walk(
+        [&](LLVM::AllocaOp alloca) { allocas.push_back(alloca); });
+    for (LLVM::AllocaOp alloca : allocas)
+      hoistReduction(alloca);
     // Inner scopes first: what is left of an outer one is a list of ops.
     SmallVector<memref::AllocaScopeOp> scopes;
     getOperation().walk(
