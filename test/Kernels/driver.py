@@ -142,6 +142,41 @@ LAYOUTS = {"plain": _plain, "offset": _offset, "strided": _strided,
 
 
 # ------------------------------------------------------------------------------
+# Arenas
+# ------------------------------------------------------------------------------
+
+
+class _Arena(ctypes.Structure):
+    """pol_arena of pol/Runtime/Arena.h."""
+
+    _fields_ = [("ops", ctypes.c_void_p), ("observer", ctypes.c_void_p),
+                ("observer_user", ctypes.c_void_p), ("base", ctypes.c_void_p),
+                *((name, ctypes.c_int64) for name in (
+                    "capacity", "alignment", "offset", "peak", "epoch"))]
+
+
+class Arena:
+    """An arena of so many bytes, a multiple of 256, which ends at a page that
+    may not be touched. It is full of NaN."""
+
+    def __init__(self, size):
+        self.memory = guarded(size)
+        self.memory[:] = 0xFF
+        self._arena = _Arena()
+        made = ctypes.CDLL(None).pol_arena_init(
+            ctypes.byref(self._arena),
+            ctypes.c_void_p(self.memory.ctypes.data), ctypes.c_int64(size),
+            ctypes.c_int64(0))
+        if made != 0:
+            raise Failed(f"pol_arena_init returned {made}")
+
+    offset = property(lambda self: self._arena.offset)
+
+    def pointer(self):
+        return ctypes.byref(self._arena)
+
+
+# ------------------------------------------------------------------------------
 # Modules
 # ------------------------------------------------------------------------------
 
@@ -212,8 +247,8 @@ class Module:
         self.name, self.library = name, library
 
     def call(self, function, arguments, results=()):
-        """Calls an entry point. An argument is an `Array` or an integer for an
-        index or i64. results: the rank of each result; returns descriptors."""
+        """Calls an entry point. An argument is an `Array`, an `Arena`, or an
+        integer for an index or i64. results: the rank of each result; returns descriptors."""
         error = _Error()
         given = [ctypes.byref(error)]
         descriptors = [(ctypes.c_int64 * (3 + 2 * rank))() for rank in results]
@@ -224,6 +259,8 @@ class Module:
             if isinstance(argument, Array):
                 kept.append(argument.descriptor())
                 given.append(ctypes.byref(kept[-1]))
+            elif isinstance(argument, Arena):
+                given.append(argument.pointer())
             else:
                 given.append(ctypes.c_int64(argument))
         status = getattr(self.library, f"pol_entry_{function}")(*given)

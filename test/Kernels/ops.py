@@ -126,6 +126,11 @@ class Function:
         extents = self.ranks[name]
         return extents if isinstance(extents, int) else len(extents)
 
+    def spaces(self, _shapes):
+        """The spaces that it is called with, before all else. shapes: of what
+        it writes."""
+        return []
+
     def results(self):
         """What to look at after a call; a function on tensors returns it."""
         return self.destinations()

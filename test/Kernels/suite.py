@@ -133,7 +133,9 @@ class Suite:
             results = [function.rank(n) for n in function.results()]
         self.log(label, {name: array.view.shape for name, array
                          in arrays.items() if isinstance(array, Array)})
-        descriptors = module.call(function.name, list(arrays.values()), results)
+        descriptors = module.call(
+            function.name, [*function.spaces(shapes), *arrays.values()],
+            results)
         for name, array in arrays.items():
             if not isinstance(array, Array):
                 continue
@@ -146,11 +148,16 @@ class Suite:
 
     def results_of(self, function, arrays, given):
         """The arrays that a call wrote. A function on tensors gives
-        descriptors: its results lie in their destinations."""
-        got = {name: arrays[function.alias.get(name, name)]
-               for name in function.results()}
-        for descriptor, (name, array) in zip(given, got.items()):
-            if array.view.size and descriptor[1] != array.view.ctypes.data:
+        descriptors: its results lie in their destinations, if it has them."""
+        got = {}
+        for i, name in enumerate(function.results()):
+            array = arrays.get(function.alias.get(name, name))
+            if array is None:
+                got[name] = function.found(name, given[i])
+                continue
+            got[name] = array
+            if (i < len(given) and array.view.size
+                    and given[i][1] != array.view.ctypes.data):
                 self.problem(f"{function.op}, {function.name}: the result "
                              f"{name} is not in its destination")
         return got
