@@ -8,6 +8,7 @@
 
 #include "pol/Pipelines/Pipelines.h"
 
+#include "Stages.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -22,8 +23,7 @@
 using namespace mlir;
 using namespace mlir::pol;
 
-/// Every stage ends with a check of what it leaves.
-static void endStage(OpPassManager &pm, StringRef stage) {
+void mlir::pol::endStage(OpPassManager &pm, StringRef stage) {
   VerifyStageOptions options;
   options.stage = stage.str();
   pm.addPass(createVerifyStage(options));
@@ -81,12 +81,7 @@ void mlir::pol::buildExpandStage(OpPassManager &pm,
   endStage(pm, "expand");
 }
 
-void mlir::pol::buildTargetStage(OpPassManager &pm,
-                                 const PipelineOptions &options) {
-  pm.addPass(createForallToParallelLoopPass());
-  if (options.openmp)
-    pm.addPass(createConvertSCFToOpenMPPass());
-  pm.addPass(createLowerAllocaScopes());
+void mlir::pol::buildUnstructuredCode(OpPassManager &pm) {
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
@@ -94,6 +89,9 @@ void mlir::pol::buildTargetStage(OpPassManager &pm,
   pm.addPass(createThreadStatus());
   pm.addPass(createEmitEntryPoints());
   endStage(pm, "target");
+}
+
+void mlir::pol::buildCPUMath(OpPassManager &pm) {
   // Compilers' support libraries lack conversions to bf16, and the instructions
   // for them flush subnormal results.
   arith::ArithExpandOpsPassOptions expand;
@@ -101,6 +99,16 @@ void mlir::pol::buildTargetStage(OpPassManager &pm,
   pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
+}
+
+void mlir::pol::buildTargetStage(OpPassManager &pm,
+                                 const PipelineOptions &options) {
+  pm.addPass(createForallToParallelLoopPass());
+  if (options.openmp)
+    pm.addPass(createConvertSCFToOpenMPPass());
+  pm.addPass(createLowerAllocaScopes());
+  buildUnstructuredCode(pm);
+  buildCPUMath(pm);
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());

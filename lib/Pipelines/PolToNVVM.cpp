@@ -8,6 +8,7 @@
 
 // From kernels to PTX, and to the code of the host that launches it.
 
+#include "Stages.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -24,12 +25,6 @@
 
 using namespace mlir;
 using namespace mlir::pol;
-
-static void endStage(OpPassManager &pm, StringRef stage) {
-  VerifyStageOptions options;
-  options.stage = stage.str();
-  pm.addPass(createVerifyStage(options));
-}
 
 void mlir::pol::buildExpandGPUStage(OpPassManager &pm,
                                     const NVVMPipelineOptions &options) {
@@ -85,18 +80,8 @@ static void buildKernels(OpPassManager &pm,
 /// What is left becomes LLVM's dialect, as for the CPU.
 static void buildHost(OpPassManager &pm) {
   pm.addPass(createEraseGPUMemorySpaces());
-  pm.addPass(createConvertVectorToSCFPass());
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createThreadStatus());
-  pm.addPass(createEmitEntryPoints());
-  endStage(pm, "target");
-  arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
-  pm.addPass(arith::createArithExpandOpsPass(expand));
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createConvertMathToLibmPass());
+  buildUnstructuredCode(pm);
+  buildCPUMath(pm);
   pm.addPass(createGpuToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());

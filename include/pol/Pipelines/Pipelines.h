@@ -20,8 +20,12 @@ class OpPassManager;
 
 namespace mlir::pol {
 
-/// Options of the pipelines. Each stage reads those that concern it.
-struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+/// Options that all pipelines have. Each stage reads those that concern it.
+template <typename Pipeline>
+struct StageOptions : PassPipelineOptions<Pipeline> {
+  template <typename T>
+  using Option = typename PassPipelineOptions<Pipeline>::template Option<T>;
+
   Option<bool> strict{
       *this, "strict",
       llvm::cl::desc(
@@ -40,6 +44,10 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc("Bytes of stack that frames may take along any chain of "
                      "calls"),
       llvm::cl::init(64 * 1024)};
+};
+
+/// Options of the pipeline for the CPU, and of single stages.
+struct PipelineOptions : StageOptions<PipelineOptions> {
   Option<bool> openmp{
       *this, "openmp",
       llvm::cl::desc("Run parallel loops on OpenMP threads, not in sequence"),
@@ -47,25 +55,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 };
 
 /// Options of the pipeline for NVIDIA's GPUs.
-struct NVVMPipelineOptions : PassPipelineOptions<NVVMPipelineOptions> {
-  Option<bool> checks{
-      *this, "checks",
-      llvm::cl::desc("Check at run time the shapes that kernels are given"),
-      llvm::cl::init(true)};
-  Option<bool> strict{
-      *this, "strict",
-      llvm::cl::desc(
-          "A buffer or copy that no pol.alloc asked for is an error"),
-      llvm::cl::init(false)};
-  Option<bool> reportHidden{
-      *this, "report-hidden",
-      llvm::cl::desc("Say where buffers and copies were added"),
-      llvm::cl::init(true)};
-  Option<int64_t> maxStackBytes{
-      *this, "max-stack-bytes",
-      llvm::cl::desc("Bytes of stack that frames may take along any chain of "
-                     "calls"),
-      llvm::cl::init(64 * 1024)};
+struct NVVMPipelineOptions : StageOptions<NVVMPipelineOptions> {
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("The GPU, such as sm_90"),
                            llvm::cl::init("sm_80")};

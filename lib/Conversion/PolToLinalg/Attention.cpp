@@ -106,13 +106,9 @@ void QueryExpansion::buildResult(OpBuilder &builder) {
 static void expandAttention(OpBuilder &builder, AttentionOp op,
                             int64_t sumBlock) {
   AttentionScores scores(builder, AttentionInputs(op), sumBlock);
-  buildParallelLoop(
-      builder, op.getLoc(),
-      getAsOpFoldResult({scores.batches, scores.heads, scores.queries}),
-      [&](OpBuilder &b, Location, ValueRange at) {
-        Query query = scores.getQuery(b, at[0], at[1], at[2]);
-        QueryExpansion(op, scores, query, sumBlock).build(b);
-      });
+  scores.forEachQuery(builder, [&](OpBuilder &b, const Query &query) {
+    QueryExpansion(op, scores, query, sumBlock).build(b);
+  });
 }
 
 void mlir::pol::populateAttentionToLinalgPatterns(RewritePatternSet &patterns,

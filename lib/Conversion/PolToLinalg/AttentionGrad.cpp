@@ -43,8 +43,6 @@ private:
   Value getWeight(FloatBuilder &floats, const Query &query, Value score);
   Value getScoreGradient(OpBuilder &builder, const Query &query, Value key,
                          bool isBehindCap);
-  void forEachQuery(OpBuilder &builder,
-                    function_ref<void(OpBuilder &, const Query &)> body);
   Value constant(OpBuilder &builder, int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
@@ -90,16 +88,6 @@ Value GradExpansion::getScoreGradient(OpBuilder &builder, const Query &query,
   if (isBehindCap && score.derivative)
     gradient = floats.multiply(gradient, score.derivative);
   return gradient;
-}
-
-void GradExpansion::forEachQuery(
-    OpBuilder &builder, function_ref<void(OpBuilder &, const Query &)> body) {
-  buildParallelLoop(
-      builder, loc,
-      getAsOpFoldResult({scores.batches, scores.heads, scores.queries}),
-      [&](OpBuilder &b, Location, ValueRange at) {
-        body(b, scores.getQuery(b, at[0], at[1], at[2]));
-      });
 }
 
 /// Δ = Σ dout · o. Of queries without keys it is not used.
@@ -237,12 +225,12 @@ void GradExpansion::buildDbias(OpBuilder &builder, Value batch, Value head,
 
 void GradExpansion::build(OpBuilder &builder) {
   if (op.getDelta())
-    forEachQuery(builder, [&](OpBuilder &b, const Query &query) {
+    scores.forEachQuery(builder, [&](OpBuilder &b, const Query &query) {
       buildDelta(b, query);
     });
   if (op.getDq())
-    forEachQuery(builder,
-                 [&](OpBuilder &b, const Query &query) { buildDq(b, query); });
+    scores.forEachQuery(
+        builder, [&](OpBuilder &b, const Query &query) { buildDq(b, query); });
   for (bool isOfValues : {false, true})
     if (isOfValues ? op.getDv() : op.getDk())
       buildParallelLoop(

@@ -95,6 +95,15 @@ void AttentionScores::buildBounds(OpBuilder &builder) {
   lowest = buildMin(builder, loc, buildMax(builder, loc, first, least), keys);
 }
 
+void AttentionScores::forEachQuery(
+    OpBuilder &builder, function_ref<void(OpBuilder &, const Query &)> body) {
+  buildParallelLoop(builder, inputs.loc,
+                    getAsOpFoldResult({batches, heads, queries}),
+                    [&](OpBuilder &b, Location, ValueRange at) {
+                      body(b, getQuery(b, at[0], at[1], at[2]));
+                    });
+}
+
 Query AttentionScores::getQuery(OpBuilder &builder, Value batch, Value head,
                                 Value queryPosition) {
   return {batch, head, queryPosition,

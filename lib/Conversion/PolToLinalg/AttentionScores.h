@@ -58,6 +58,9 @@ public:
   FloatType getType() const { return type; }
   Location getLoc() const { return inputs.loc; }
 
+  /// Builds a parallel loop over the queries of all heads.
+  void forEachQuery(OpBuilder &builder,
+                    function_ref<void(OpBuilder &, const Query &)> body);
   /// Completes a query by the head it reads.
   Query getQuery(OpBuilder &builder, Value batch, Value head, Value position);
   /// The keys that a query keeps.

@@ -120,11 +120,10 @@ void Expansion::buildFirstScale(OpBuilder &builder, Location loc, Row &row) {
   if (rules.empty())
     return;
   FloatBuilder floats{builder, loc, type};
-  Value maximum = buildMaximum(
-      builder, loc, length, floats.constant(0.0),
-      [&](OpBuilder &b, Location, Value column) -> Value {
-        return math::AbsFOp::create(b, loc, load(b, loc, row, column));
-      });
+  Value maximum = buildMagnitude(builder, loc, length, type,
+                                 [&](OpBuilder &b, Location, Value column) {
+                                   return load(b, loc, row, column);
+                                 });
   RowScales scales =
       buildRowScales(builder, loc, ArrayRef(rules).take_front(), maximum);
   row.first = floats.multiply(scales.element, scales.root);
@@ -137,11 +136,10 @@ void Expansion::buildSecondScale(OpBuilder &builder, Location loc, Row &row) {
   if (rules.empty())
     return;
   FloatBuilder floats{builder, loc, type};
-  Value scaled = buildMaximum(
-      builder, loc, length, floats.constant(0.0),
-      [&](OpBuilder &b, Location, Value column) -> Value {
-        return math::AbsFOp::create(b, loc, loadDeviation(b, loc, row, column));
-      });
+  Value scaled = buildMagnitude(builder, loc, length, type,
+                                [&](OpBuilder &b, Location, Value column) {
+                                  return loadDeviation(b, loc, row, column);
+                                });
   Value isZero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
                                        scaled, floats.constant(0.0));
   Value one = floats.constant(1.0);

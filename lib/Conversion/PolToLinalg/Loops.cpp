@@ -193,6 +193,16 @@ Value mlir::pol::buildMaximum(OpBuilder &builder, Location loc,
   return loop.getResult(0);
 }
 
+Value mlir::pol::buildMagnitude(OpBuilder &builder, Location loc,
+                                OpFoldResult length, FloatType type,
+                                ElementFn element) {
+  return buildMaximum(
+      builder, loc, length, getFloatConstant(builder, loc, type, 0.0),
+      [&](OpBuilder &b, Location, Value index) -> Value {
+        return math::AbsFOp::create(b, loc, element(b, loc, index));
+      });
+}
+
 //===----------------------------------------------------------------------===//
 // Floats
 //===----------------------------------------------------------------------===//

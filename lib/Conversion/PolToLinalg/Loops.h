@@ -93,6 +93,10 @@ Value buildBlockedSum(OpBuilder &builder, Location loc, OpFoldResult length,
 Value buildMaximum(OpBuilder &builder, Location loc, OpFoldResult length,
                    Value initial, ElementFn element);
 
+/// The largest magnitude of the elements 0 to `length`, 0 if there are none.
+Value buildMagnitude(OpBuilder &builder, Location loc, OpFoldResult length,
+                     FloatType type, ElementFn element);
+
 //===----------------------------------------------------------------------===//
 // Floats
 //===----------------------------------------------------------------------===//

@@ -101,12 +101,10 @@ void Expansion::buildRow(OpBuilder &builder, Location loc, ValueRange indices) {
   RowScales scales;
   Value scale;
   if (!isEmpty && !rules.empty()) {
-    Value zero = getFloatConstant(builder, loc, type, 0.0);
-    Value maximum = buildMaximum(
-        builder, loc, length, zero,
-        [&](OpBuilder &b, Location, Value index) -> Value {
-          return math::AbsFOp::create(b, loc, load(b, loc, row, index));
-        });
+    Value maximum = buildMagnitude(builder, loc, length, type,
+                                   [&](OpBuilder &b, Location, Value index) {
+                                     return load(b, loc, row, index);
+                                   });
     scales = buildRowScales(builder, loc, rules, maximum);
     scale = multiply(builder, loc, scales.element, scales.root);
   }
