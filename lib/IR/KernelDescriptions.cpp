@@ -95,6 +95,9 @@ bool Inputs::describes(const KernelOperand &operand) const {
 LogicalResult Inputs::verifyElement(const KernelOperand &operand,
                                     Value value) const {
   Type type = value.getType();
+  if (operand.clause == KernelClause::Saved && isa<DuplicatedType>(type))
+    return emitError() << "expected " << operand.name
+                       << " not to be duplicated, but got " << type;
   ShapedType array = getOperandArray(type, operand);
   bool fits = false;
   StringRef wanted = "an array of floats";
@@ -113,10 +116,17 @@ LogicalResult Inputs::verifyElement(const KernelOperand &operand,
     fits = type.isIndex();
     break;
   }
-  if (fits)
+  if (!fits)
+    return emitError() << "expected " << operand.name << " to be " << wanted
+                       << ", but got " << type;
+  if (!array)
     return success();
-  return emitError() << "expected " << operand.name << " to be " << wanted
-                     << ", but got " << type;
+  // The first operand is the first to be verified.
+  const KernelOperand &first = signature.operands.front();
+  Type decisive =
+      getOperandArray(get(first.name).getType(), first).getElementType();
+  return verifyWidth(operand, array, getAccumulationType(decisive),
+                     [&] { return emitError(); });
 }
 
 /// The attributes are of the types that the op has them in.
@@ -202,24 +212,35 @@ mlir::pol::inferKernelBuffers(const KernelSignature &signature,
   return success();
 }
 
-OpFoldResult mlir::pol::buildNumRowBlocks(OpBuilder &builder, Location loc,
-                                          ArrayRef<OpFoldResult> leading) {
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
-  Value rows = constant(1);
+/// The product of extents. It may overflow where rows are empty.
+static Value buildNumRows(OpBuilder &builder, Location loc,
+                          ArrayRef<OpFoldResult> leading) {
+  Value rows = arith::ConstantIndexOp::create(builder, loc, 1);
   for (OpFoldResult extent : leading)
     rows = builder.createOrFold<arith::MulIOp>(
         loc, rows, getValueOrCreateConstantIndexOp(builder, loc, extent));
-  Value subBlocks = builder.createOrFold<arith::CeilDivUIOp>(
-      loc, rows, constant(kMaxRowBlocks * kRowBlockMultiple));
-  Value rowsPerBlock = builder.createOrFold<arith::MaxUIOp>(
-      loc,
-      builder.createOrFold<arith::MulIOp>(loc, subBlocks,
-                                          constant(kRowBlockMultiple)),
-      constant(1));
-  return getAsOpFoldResult(
-      builder.createOrFold<arith::CeilDivUIOp>(loc, rows, rowsPerBlock));
+  return rows;
+}
+
+Value mlir::pol::buildRowsPerBlock(OpBuilder &builder, Location loc,
+                                   ArrayRef<OpFoldResult> leading) {
+  Value multiple =
+      arith::ConstantIndexOp::create(builder, loc, kRowBlockMultiple);
+  Value most = arith::ConstantIndexOp::create(
+      builder, loc, kMaxRowBlocks * kRowBlockMultiple);
+  Value multiples = builder.createOrFold<arith::CeilDivUIOp>(
+      loc, buildNumRows(builder, loc, leading), most);
+  // Without rows there are no blocks, of any size but 0.
+  return builder.createOrFold<arith::MaxUIOp>(
+      loc, builder.createOrFold<arith::MulIOp>(loc, multiples, multiple),
+      multiple);
+}
+
+OpFoldResult mlir::pol::buildNumRowBlocks(OpBuilder &builder, Location loc,
+                                          ArrayRef<OpFoldResult> leading) {
+  return getAsOpFoldResult(builder.createOrFold<arith::CeilDivUIOp>(
+      loc, buildNumRows(builder, loc, leading),
+      buildRowsPerBlock(builder, loc, leading)));
 }
 
 namespace {
@@ -319,6 +340,11 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
     else if (inputs.hasShadow(operand))
       value = ShadowOp::create(builder, invocation.loc,
                                inputs.get(operand.gradientOf));
+    if (value && isa<UndefType>(value.getType()))
+      return mlir::emitError(invocation.loc)
+             << signature.name << ": expected the shadow of "
+             << operand.gradientOf << " to be allocated, but got "
+             << value.getType();
     sizes.push_back(value ? 1 : 0);
     if (!value)
       continue;

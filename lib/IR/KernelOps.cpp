@@ -14,19 +14,51 @@ using namespace mlir;
 using namespace mlir::pol;
 using namespace mlir::pol::kernel;
 
+/// The value of an attribute in the type that the kernel computes in: it may be
+/// infinite or 0 there only.
+static APFloat getRounded(Operation *op, FloatAttr value) {
+  const KernelOperand first("", KernelClause::Ins, "");
+  ShapedType array = getOperandArray(op->getOperand(0).getType(), first);
+  APFloat rounded = value.getValue();
+  bool losesInfo;
+  rounded.convert(
+      getAccumulationType(array.getElementType()).getFloatSemantics(),
+      APFloat::rmNearestTiesToEven, &losesInfo);
+  return rounded;
+}
+
+/// Checks an attribute, if it is there, in the type that the kernel computes
+/// in.
+static LogicalResult verifyOption(Operation *op, StringRef name,
+                                  StringRef wanted, FloatAttr value,
+                                  function_ref<bool(const APFloat &)> isRight) {
+  if (!value)
+    return success();
+  APFloat rounded = getRounded(op, value);
+  if (rounded.isFinite() && isRight(rounded))
+    return success();
+  InFlightDiagnostic error = op->emitOpError("expected ");
+  error << name << " to be " << wanted;
+  if (value.getValue().isFinite() && isRight(value.getValue()))
+    error << " in "
+          << (&rounded.getSemantics() == &APFloat::IEEEdouble() ? "f64"
+                                                                : "f32");
+  return error << ", but got " << value;
+}
+
 static LogicalResult verifyEps(Operation *op, FloatAttr eps) {
-  // Negated, so that NaN is refused too.
-  if (!(eps.getValueAsDouble() >= 0) || eps.getValue().isInfinity())
-    return op->emitOpError("expected eps to be finite and not negative, but "
-                           "got ")
-           << eps;
-  return success();
+  // One that vanishes is as good as 0.
+  return verifyOption(
+      op, "eps", "finite and not negative", eps, [&](const APFloat &) {
+        return !eps.getValue().isNegative() || eps.getValue().isZero();
+      });
 }
 
 static LogicalResult verifyOffset(Operation *op, FloatAttr offset,
                                   bool hasWeight) {
-  if (!offset.getValue().isFinite())
-    return op->emitOpError("expected offset to be finite, but got ") << offset;
+  if (failed(verifyOption(op, "offset", "finite", offset,
+                          [](const APFloat &) { return true; })))
+    return failure();
   if (!hasWeight && !offset.getValue().isZero())
     return op->emitOpError("expected no offset where there is no weight, but "
                            "got ")
@@ -155,14 +187,13 @@ LogicalResult SoftmaxGradOp::verifyOptions() { return success(); }
 
 /// Checks the attributes that forward and backward share.
 template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
-  if (FloatAttr scale = op.getScaleAttr();
-      scale && !scale.getValue().isFinite())
-    return op.emitOpError("expected scale to be finite, but got ") << scale;
-  if (FloatAttr cap = op.getSoftcapAttr();
-      cap && (!(cap.getValueAsDouble() > 0) || cap.getValue().isInfinity()))
-    return op.emitOpError("expected softcap to be finite and positive, but "
-                          "got ")
-           << cap;
+  if (failed(verifyOption(op, "scale", "finite", op.getScaleAttr(),
+                          [](const APFloat &) { return true; })) ||
+      failed(verifyOption(op, "softcap", "finite and positive",
+                          op.getSoftcapAttr(), [](const APFloat &cap) {
+                            return !cap.isNegative() && !cap.isZero();
+                          })))
+    return failure();
   bool hasPosition = op.getInputPos() != nullptr;
   bool wantsPosition = op.getCausal() == CausalAlignment::InputPos;
   if (hasPosition != wantsPosition)

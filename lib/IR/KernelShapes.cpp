@@ -126,7 +126,26 @@ void KernelShapes::print(raw_ostream &os, const KernelOperand &operand) const {
   llvm::interleave(dimensions, os, "x");
 }
 
+/// The whole of what an operand may have once may be known of a later one.
+LogicalResult KernelShapes::verifyBroadcast(EmitErrorFn emitError) const {
+  for (const KernelOperand &operand : signature.operands)
+    for (auto [index, letter] : llvm::enumerate(operand.shape)) {
+      if (!llvm::isLower(letter))
+        continue;
+      int64_t part = get(letter).known;
+      int64_t whole = get(llvm::toUpper(letter)).known;
+      if (part != 1 && part != whole && !ShapedType::isDynamic(part) &&
+          !ShapedType::isDynamic(whole))
+        return emitError() << "expected extent " << index << " of "
+                           << operand.name << " to be 1 or " << whole
+                           << ", but got " << part;
+    }
+  return success();
+}
+
 LogicalResult KernelShapes::verify(EmitErrorFn emitError) const {
+  if (failed(verifyBroadcast(emitError)))
+    return failure();
   if (!signature.dividend)
     return success();
   int64_t dividend = get(signature.dividend).known;

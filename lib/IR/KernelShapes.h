@@ -27,6 +27,10 @@ OpFoldResult buildNumRowBlocks(OpBuilder &builder, Location loc,
 
 using EmitErrorFn = function_ref<InFlightDiagnostic()>;
 
+/// Checks the width of an operand's floats.
+LogicalResult verifyWidth(const KernelOperand &operand, ShapedType type,
+                          FloatType accumulation, EmitErrorFn emitError);
+
 /// What is known of the extents that a signature's letters stand for, gathered
 /// from operand after operand.
 class KernelShapes {
@@ -51,6 +55,7 @@ private:
   };
   Extent &get(char letter) { return extents[letter - 'A']; }
   const Extent &get(char letter) const { return extents[letter - 'A']; }
+  LogicalResult verifyBroadcast(EmitErrorFn emitError) const;
   int64_t getKnown(char letter) const;
   bool bind(Extent &extent, int64_t value);
   bool bindDimension(char letter, int64_t value);

@@ -130,6 +130,12 @@ bool mlir::pol::isKernelScratch(Operation *, const KernelSignature &signature,
   return known && known->clause == KernelClause::Scratch;
 }
 
+bool mlir::pol::isKernelUnread(Operation *, const KernelSignature &signature,
+                               OpOperand &operand) {
+  const KernelOperand *known = lookupOperand(signature, operand);
+  return known && known->isUnread;
+}
+
 bool mlir::pol::takesKernelShadow(Operation *, const KernelSignature &signature,
                                   OpOperand &operand) {
   const KernelOperand *known = lookupOperand(signature, operand);
@@ -167,15 +173,19 @@ public:
       : op(op), signature(signature) {}
 
   LogicalResult verify() {
-    return failure(failed(verifyPresence()) || failed(verifyForm()) ||
+    return failure(failed(verifyNames()) || failed(verifyPresence()) ||
+                   failed(verifyForm()) || failed(verifyAliases()) ||
                    failed(verifyShapes()) || failed(verifyElements()) ||
                    failed(verifyResults()));
   }
 
 private:
+  LogicalResult verifyNames();
   LogicalResult verifyPresence();
   LogicalResult verifyGradient(const KernelOperand &gradient);
+  LogicalResult verifyShadow(const KernelOperand &gradient);
   LogicalResult verifyScratch(const KernelOperand &scratch);
+  LogicalResult verifyAliases();
   LogicalResult verifyForm();
   LogicalResult verifyShapes();
   LogicalResult verifyElements();
@@ -193,6 +203,16 @@ private:
   const KernelSignature &signature;
 };
 } // namespace
+
+/// A misspelt option would be ignored. Attributes of other dialects have their
+/// prefix.
+LogicalResult Verifier::verifyNames() {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!attribute.getName().getValue().contains('.'))
+      return op->emitOpError("expected an attribute of it, but got '")
+             << attribute.getName().getValue() << "'";
+  return success();
+}
 
 LogicalResult Verifier::verifyPresence() {
   if (getSizes(op).size() != signature.operands.size())
@@ -228,11 +248,34 @@ LogicalResult Verifier::verifyGradient(const KernelOperand &gradient) {
   if (get(gradient.name) && isNeeded && !get(gradient.gradientOf))
     return op->emitOpError("expected no destination ")
            << gradient.name << " where there is no " << gradient.gradientOf;
+  return verifyShadow(gradient);
+}
+
+/// A duplicated input's gradient goes to its shadow; where one is duplicated,
+/// those that are not are constants.
+LogicalResult Verifier::verifyShadow(const KernelOperand &gradient) {
   Value input = get(gradient.gradientOf);
-  if (input && isa<DuplicatedType>(input.getType()) && !get(gradient.name))
+  Value destination = get(gradient.name);
+  auto duplicated =
+      input ? dyn_cast<DuplicatedType>(input.getType()) : DuplicatedType();
+  if (duplicated && !destination)
     return op->emitOpError("expected a destination ")
            << gradient.name << ", as " << gradient.gradientOf
            << " is duplicated";
+  if (duplicated && destination.getType() != duplicated.getShadow())
+    return op->emitOpError("expected ")
+           << gradient.name << " to be of the type of the shadow of "
+           << gradient.gradientOf << ", " << duplicated.getShadow()
+           << ", but got " << destination.getType();
+  bool usesShadows =
+      llvm::any_of(signature.operands, [&](const KernelOperand &other) {
+        Value from = other.gradientOf.empty() ? Value() : get(other.gradientOf);
+        return from && isa<DuplicatedType>(from.getType());
+      });
+  if (usesShadows && destination && !duplicated)
+    return op->emitOpError("expected no destination ")
+           << gradient.name << ", as others are duplicated and "
+           << gradient.gradientOf << " is not";
   return success();
 }
 
@@ -268,6 +311,28 @@ LogicalResult Verifier::verifyForm() {
   return success();
 }
 
+/// What is written is no other operand's memory, unless the kernel can work in
+/// place. Of memrefs only what is one value is seen; tensors are copied.
+LogicalResult Verifier::verifyAliases() {
+  for (OpOperand &written : op->getOpOperands()) {
+    const KernelOperand *to = lookupOperand(signature, written);
+    auto memref = dyn_cast<MemRefType>(written.get().getType());
+    // Nothing has no place.
+    if (!memref || llvm::is_contained(memref.getShape(), 0) || !to ||
+        to->clause == KernelClause::Ins || to->clause == KernelClause::Saved)
+      continue;
+    for (OpOperand &other : op->getOpOperands()) {
+      const KernelOperand *from = lookupOperand(signature, other);
+      if (&other == &written || other.get() != written.get() || !from ||
+          from->isUnread || from->inPlace == to->name)
+        continue;
+      return op->emitOpError("expected ")
+             << to->name << " not to be the memory of " << from->name;
+    }
+  }
+  return success();
+}
+
 LogicalResult Verifier::verifyShapes() {
   KernelShapes shapes(signature);
   auto emitError = [&] { return op->emitOpError(); };
@@ -278,6 +343,21 @@ LogicalResult Verifier::verifyShapes() {
   return shapes.verify(emitError);
 }
 
+LogicalResult mlir::pol::verifyWidth(const KernelOperand &operand,
+                                     ShapedType type, FloatType accumulation,
+                                     EmitErrorFn emitError) {
+  Type element = type.getElementType();
+  if (operand.element == KernelElement::Float &&
+      element.getIntOrFloatBitWidth() > accumulation.getWidth())
+    return emitError() << "expected " << operand.name << " to be no wider than "
+                       << accumulation << ", but got " << element;
+  if (operand.element == KernelElement::Accumulation && element != accumulation)
+    return emitError() << "expected " << operand.name
+                       << " to have element type " << accumulation
+                       << ", but got " << element;
+  return success();
+}
+
 LogicalResult Verifier::verifyElements() {
   FloatType accumulation = getAccumulationType(
       getArray(signature.operands.front()).getElementType());
@@ -285,17 +365,9 @@ LogicalResult Verifier::verifyElements() {
     ShapedType type = getArray(operand);
     if (!type)
       continue;
-    Type element = type.getElementType();
-    if (operand.element == KernelElement::Float &&
-        element.getIntOrFloatBitWidth() > accumulation.getWidth())
-      return op->emitOpError("expected ")
-             << operand.name << " to be no wider than " << accumulation
-             << ", but got " << element;
-    if (operand.element == KernelElement::Accumulation &&
-        element != accumulation)
-      return op->emitOpError("expected ")
-             << operand.name << " to have element type " << accumulation
-             << ", but got " << element;
+    if (failed(verifyWidth(operand, type, accumulation,
+                           [&] { return op->emitOpError(); })))
+      return failure();
   }
   return success();
 }

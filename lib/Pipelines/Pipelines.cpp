@@ -70,9 +70,13 @@ void mlir::pol::buildPlaceStage(OpPassManager &pm,
   endStage(pm, "place");
 }
 
-void mlir::pol::buildExpandStage(OpPassManager &pm, const PipelineOptions &) {
+void mlir::pol::buildExpandStage(OpPassManager &pm,
+                                 const PipelineOptions &options) {
   pm.addPass(createConvertPolToLinalg());
   pm.addPass(createConvertLinalgToLoopsPass());
+  HoistStackBuffersOptions hoist;
+  hoist.threads = options.openmp;
+  pm.addPass(createHoistStackBuffers(hoist));
   pm.addPass(createCanonicalizerPass());
   endStage(pm, "expand");
 }

@@ -42,6 +42,7 @@ void mlir::pol::buildExpandGPUStage(OpPassManager &pm,
   pm.addPass(createMapParallelLoopsToGPU(map));
   // What is left works on the host's memory.
   pm.addPass(createConvertLinalgToLoopsPass());
+  pm.addPass(createHoistStackBuffers());
   pm.addPass(createLowerAllocaScopes());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -108,6 +109,7 @@ void mlir::pol::buildPolToNVVM(OpPassManager &pm,
   stages.strict = options.strict;
   stages.reportHidden = options.reportHidden;
   stages.maxStackBytes = options.maxStackBytes;
+  stages.checks = options.checks;
   buildDescribeStage(pm, stages);
   buildMaterializeStage(pm, stages);
   buildPlaceStage(pm, stages);

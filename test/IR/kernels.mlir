@@ -36,11 +36,12 @@ func.func @norms(%x: tensor<?x8xf32>, %w: tensor<8xbf16>, %b: tensor<8xf32>,
 
 // CHECK-LABEL: func.func @norm_gradients(
 func.func @norm_gradients(%x: memref<4x8xf16>, %w: memref<8xf32>,
+                          %dw: memref<8xf32>,
                           %r: memref<4xf32>, %p: memref<1x8xf32>) {
   // CHECK: pol.rms_norm_grad ins(%{{.+}}, %{{.+}}, %{{.+}} : memref<4x8xf16>, memref<4x8xf16>, memref<8xf32>) checkpoints(%{{.+}} : memref<4xf32>) outs(%{{.+}}, %{{.+}} : memref<4x8xf16>, memref<8xf32>) scratch(%{{.+}} : memref<1x8xf32>){{$}}
   pol.rms_norm_grad ins(%x, %x, %w : memref<4x8xf16>, memref<4x8xf16>, memref<8xf32>)
       checkpoints(%r : memref<4xf32>)
-      outs(dx = %x, %w : memref<4x8xf16>, memref<8xf32>)
+      outs(dx = %x, %dw : memref<4x8xf16>, memref<8xf32>)
       scratch(%p : memref<1x8xf32>)
   // CHECK: pol.rms_norm_grad ins(%{{.+}}, %{{.+}} : memref<4x8xf16>, memref<4x8xf16>) checkpoints(%{{.+}} : memref<4xf32>){{$}}
   pol.rms_norm_grad ins(%x, %x : memref<4x8xf16>, memref<4x8xf16>)

@@ -26,14 +26,14 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
     | q | [B, H, S, D] | f16, bf16, f32, f64 |
     | k | [B, Hk, T, D] | any of these, no wider than accumulation |
     | v | [B, Hk, T, Dv] | any of these, no wider than accumulation |
-    | bias (optional) | [1 or B, 1 or H, S, T] | any of these |
+    | bias (optional) | [1 or B, 1 or H, S, T] | any of these, no wider than accumulation |
     | input_pos (with `causal = #pol.causal<input_pos>`) | | index |
     | q_lengths, k_lengths (optional) | [B] | i32, i64 |
     | o, output | [B, H, S, Dv] | any of these, no wider than accumulation |
     | max, sum, checkpoints (both or none) | [B, H, S] | that of accumulation |
 
     Hk divides H, and query head h reads head ⌊h / (H/Hk)⌋ of k and v. `scale`
-    defaults to 1/√D. Accumulation is f64 where q is f64, else f32.
+    defaults to 1/√D (1 where D is 0). Accumulation is f64 where q is f64, else f32.
 
     A key t is kept for query s where all of these hold:
 

@@ -35,11 +35,12 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<Pol_KernelOpInterface,
-            ["buildChecks", "getCheckpoint", "isScratch", "mayWorkInPlace",
+            ["buildChecks", "getCheckpoint", "isScratch", "isUnread", "mayWorkInPlace",
              "takesShadow"]>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
   let hasCustomAssemblyFormat = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     static const KernelSignature &getSignature();
     LogicalResult verifyOptions();
@@ -68,6 +69,14 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
     }
     bool $cppClass::isScratch(OpOperand &operand) {
       return isKernelScratch(*this, getSignature(), operand);
+    }
+    bool $cppClass::isUnread(OpOperand &operand) {
+      return isKernelUnread(*this, getSignature(), operand);
+    }
+    void $cppClass::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                MLIRContext *context) {
+      populateKernelCanonicalizationPatterns(patterns, getOperationName(),
+                                             getSignature());
     }
     bool $cppClass::takesShadow(OpOperand &operand) {
       return takesKernelShadow(*this, getSignature(), operand);

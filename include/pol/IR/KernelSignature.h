@@ -17,6 +17,10 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pol/IR/PolInterfaces.h"
 
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
 namespace mlir::pol {
 
 /// Where an operand is written in the assembly, and with that what happens to
@@ -154,6 +158,11 @@ struct KernelSignature {
 inline constexpr int64_t kMaxRowBlocks = 64;
 inline constexpr int64_t kRowBlockMultiple = 64;
 
+/// How many rows each block has, for rows in leading dimensions of these
+/// extents.
+Value buildRowsPerBlock(OpBuilder &builder, Location loc,
+                        ArrayRef<OpFoldResult> leading);
+
 /// The operand at a position of the signature, null if absent.
 Value getKernelOperand(Operation *op, const KernelSignature &signature,
                        unsigned index);
@@ -177,12 +186,20 @@ bool mayKernelWorkInPlace(Operation *op, const KernelSignature &signature,
                           OpOperand &input, OpOperand &destination);
 bool isKernelScratch(Operation *op, const KernelSignature &signature,
                      OpOperand &operand);
+bool isKernelUnread(Operation *op, const KernelSignature &signature,
+                    OpOperand &operand);
 bool takesKernelShadow(Operation *op, const KernelSignature &signature,
                        OpOperand &operand);
 
 CheckpointName getKernelCheckpoint(Operation *op,
                                    const KernelSignature &signature,
                                    OpOperand &operand);
+
+/// Drops what a kernel on tensors computes for nobody, and operands that it
+/// does not read.
+void populateKernelCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            StringRef name,
+                                            const KernelSignature &signature);
 
 /// Builds checks of what `verifyKernel` cannot see.
 void buildKernelChecks(OpBuilder &builder, Operation *op,

@@ -60,7 +60,7 @@ def Pol_RmsNormGradOp : Pol_KernelOp<"rms_norm_grad",
     | operand | shape | element type |
     | --- | --- | --- |
     | x, dy | [..., M], rank ≥ 1 | f16, bf16, f32, f64 |
-    | weight (optional) | [M] | any of these |
+    | weight (optional) | [M] | any of these, no wider than accumulation |
     | rstd, checkpoint of the forward op | [...] | that of accumulation |
     | dx (optional) | as x | any of these, no wider than accumulation |
     | dweight (optional) | [M] | any of these, no wider than accumulation |
@@ -133,15 +133,17 @@ def Pol_LayerNormGradOp : Pol_KernelOp<"layer_norm_grad",
     | operand | shape | element type |
     | --- | --- | --- |
     | x, dy | [..., M], rank ≥ 1 | f16, bf16, f32, f64 |
-    | weight (optional) | [M] | any of these |
-    | bias (optional) | [M] | any of these; not read |
+    | weight (optional) | [M] | any of these, no wider than accumulation |
+    | bias (optional) | [M] | any of these, no wider than accumulation; not read |
     | mean, rstd, checkpoints of the forward op | [...] | that of accumulation |
     | dx (optional) | as x | any of these, no wider than accumulation |
     | dweight, dbias (optional) | [M] | any of these, no wider than accumulation |
     | dweight_partials, dbias_partials, scratch | [P, M] | that of accumulation |
 
     P is as in `pol.rms_norm_grad`; each scratch is there where its gradient is.
-    A bias is given only to be duplicated. dx may be x or dy.
+    A bias is given only to be duplicated. dx may be x or dy. The mean is taken
+    as it was kept: where it is far from zero, x̂ is off by up to its rounding,
+    |μ| · 2^-24 · rstd (2^-53 for f64).
 
     ```mlir
     %db = pol.layer_norm_grad
@@ -192,7 +194,7 @@ def Pol_SoftmaxGradOp : Pol_KernelOp<"softmax_grad",
     | operand | shape | element type |
     | --- | --- | --- |
     | y, dy | [..., M], rank ≥ 1 | f16, bf16, f32, f64 |
-    | x (optional) | as y | any of these; not read |
+    | x (optional) | as y | any of these, no wider than accumulation; not read |
     | dx (optional) | as y | any of these, no wider than accumulation |
 
     x is given only to be duplicated. dx may be y or dy.

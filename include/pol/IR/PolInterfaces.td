@@ -89,6 +89,12 @@ def Pol_KernelOpInterface : OpInterface<"KernelOpInterface"> {
       (ins "::mlir::OpOperand &":$input, "::mlir::OpOperand &":$destination),
       "", [{ return false; }]>,
     InterfaceMethod<[{
+        Whether an operand is there for its type alone: what it holds is
+        neither read nor written. None is, unless implemented.
+      }],
+      "bool", "isUnread", (ins "::mlir::OpOperand &":$operand), "",
+      [{ return false; }]>,
+    InterfaceMethod<[{
         Whether an operand is scratch: written and read, with nothing in it
         before or after. None is, unless implemented.
       }],

@@ -48,6 +48,10 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 
 /// Options of the pipeline for NVIDIA's GPUs.
 struct NVVMPipelineOptions : PassPipelineOptions<NVVMPipelineOptions> {
+  Option<bool> checks{
+      *this, "checks",
+      llvm::cl::desc("Check at run time the shapes that kernels are given"),
+      llvm::cl::init(true)};
   Option<bool> strict{
       *this, "strict",
       llvm::cl::desc(

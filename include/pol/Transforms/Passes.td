@@ -276,6 +276,39 @@ def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Expand
+//===----------------------------------------------------------------------===//
+
+def HoistStackBuffers : Pass<"pol-hoist-stack-buffers", "::mlir::ModuleOp"> {
+  let summary = "move stack buffers out of parallel loops that run in sequence";
+  let description = [{
+    A stack buffer of static size that a trip of a parallel loop has moves
+    before the loop where its trips run in sequence: nothing would give it back
+    after a trip. With `threads`, that are loops of one trip. Loops that follow
+    each other share buffers. Runs before canonicalization makes loops of one
+    trip part of what is around them.
+
+    ```mlir
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+      %t = memref.alloca() : memref<64xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %t = memref.alloca() : memref<64xf32>
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    }
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "bool", "false",
+           "The trips of a parallel loop run on threads, not in sequence">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // Target
 //===----------------------------------------------------------------------===//
 
@@ -286,8 +319,7 @@ def LowerAllocaScopes
     A scope that allocates on the stack becomes its body between
     `llvm.intr.stacksave` and `llvm.intr.stackrestore`; every other one becomes
     its body alone. Loops in it can be lowered afterwards, which they cannot
-    inside a scope. Stack buffers of static size in an `scf.parallel` that is
-    left, and so becomes a sequential loop, move before it.
+    inside a scope.
 
     ```mlir
     memref.alloca_scope {

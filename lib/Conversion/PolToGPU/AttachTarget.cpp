@@ -115,6 +115,30 @@ struct AttachNVVMTarget : pol::impl::AttachNVVMTargetBase<AttachNVVMTarget> {
         return error() << "expected features to be ones that LLVM knows, such "
                           "as +ptx80, but got '"
                        << feature << "'";
+    return verifyPTXVersion(wanted);
+  }
+
+  /// LLVM ends the process where a version of PTX is too old for a chip.
+  LogicalResult verifyPTXVersion(ArrayRef<StringRef> wanted) {
+    unsigned architecture = 0;
+    StringRef digits = StringRef(chip);
+    if (!digits.consume_front("sm_") || digits.consumeInteger(10, architecture))
+      return success();
+    // Of the chips from these on, the first version that has them.
+    static constexpr std::pair<unsigned, unsigned> kFirst[] = {
+        {120, 87}, {100, 86}, {89, 78}, {87, 74}, {86, 71}, {80, 70},
+        {75, 63},  {72, 61},  {70, 60}, {60, 50}, {53, 42}, {52, 41}};
+    const auto *first = llvm::find_if(
+        kFirst, [&](auto known) { return architecture >= known.first; });
+    for (StringRef feature : wanted) {
+      unsigned version = 0;
+      if (!feature.consume_front("+ptx") || feature.getAsInteger(10, version) ||
+          first == std::end(kFirst) || version >= first->second)
+        continue;
+      return error() << "expected features to have ptx" << first->second
+                     << " or later for " << chip << ", but got '+ptx" << version
+                     << "'";
+    }
     return success();
   }
 

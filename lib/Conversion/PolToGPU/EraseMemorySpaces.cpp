@@ -9,10 +9,11 @@
 // What a GPU's memory is to the host: pointers that it passes on.
 
 #include "GlobalMemory.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "pol/Conversion/Passes.h"
-#include "pol/IR/PolTypes.h"
+#include "pol/IR/PolOps.h"
 
 namespace mlir::pol {
 #define GEN_PASS_DEF_ERASEGPUMEMORYSPACES
@@ -37,7 +38,34 @@ struct EraseGPUMemorySpaces
     : pol::impl::EraseGPUMemorySpacesBase<EraseGPUMemorySpaces> {
   using EraseGPUMemorySpacesBase::EraseGPUMemorySpacesBase;
 
+  /// On the host, only spaces give memory of the GPU: what else allocates gets
+  /// memory of the host's.
+  LogicalResult verify() {
+    WalkResult result = getOperation().walk([](Operation *op) {
+      if (isa<gpu::GPUModuleOp>(op))
+        return WalkResult::skip();
+      bool isHosts = isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp,
+                         memref::ReallocOp>(op);
+      if (isHosts && isInGlobalMemory(op->getResult(0).getType())) {
+        op->emitOpError("expected memory of the host, but got ")
+            << op->getResult(0).getType()
+            << ": memory of the GPU comes from a space";
+        return WalkResult::interrupt();
+      }
+      auto heap = dyn_cast<ThreadHeapOp>(op);
+      if (heap && heap.getType().getMemorySpace()) {
+        op->emitOpError("expected a heap of the host's memory, but got ")
+            << heap.getType();
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   void runOnOperation() override {
+    if (failed(verify()))
+      return signalPassFailure();
     AttrTypeReplacer replacer;
     replacer.addReplacement([](MemRefType type) -> std::optional<Type> {
       if (!isInGlobalMemory(type))

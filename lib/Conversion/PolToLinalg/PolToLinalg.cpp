@@ -28,6 +28,11 @@ namespace mlir::pol {
 using namespace mlir;
 using namespace mlir::pol;
 
+static bool isKernel(Operation *op) {
+  return isa<KernelOpInterface>(op) &&
+         isa_and_nonnull<PolDialect>(op->getDialect());
+}
+
 /// Whether a kernel can be expanded: it works on memory, and rows of it can be
 /// named.
 static LogicalResult verifyOperands(DestinationStyleOpInterface kernel) {
@@ -87,10 +92,8 @@ struct ConvertPolToLinalg
     populateSoftmaxToLinalgPatterns(patterns, sumBlock);
     patterns.add<ExpandStridedCopy>(context);
     ConversionTarget target(*context);
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    target.addIllegalOp<AttentionGradOp, AttentionOp, LayerNormGradOp,
-                        LayerNormOp, RmsNormGradOp, RmsNormOp, SoftmaxGradOp,
-                        SoftmaxOp>();
+    target.markUnknownOpDynamicallyLegal(
+        [](Operation *op) { return !isKernel(op); });
     target.addDynamicallyLegalOp<memref::CopyOp>(ExpandStridedCopy::isLegal);
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
@@ -105,8 +108,7 @@ struct ConvertPolToLinalg
              << sumBlock.getValue();
     LogicalResult result = success();
     getOperation().walk([&](DestinationStyleOpInterface op) {
-      if (isa<PolDialect>(op->getDialect()) && isa<KernelOpInterface>(*op) &&
-          failed(verifyOperands(op)))
+      if (isKernel(op) && failed(verifyOperands(op)))
         result = failure();
     });
     return result;

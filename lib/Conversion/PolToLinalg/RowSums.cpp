@@ -107,10 +107,8 @@ void RowSums::build(OpBuilder &builder, Value array, Value sums) {
     leading.push_back(getValueOrCreateConstantIndexOp(builder, loc, extent));
     numRows = builder.createOrFold<arith::MulIOp>(loc, numRows, leading.back());
   }
-  Value subBlocks = builder.createOrFold<arith::CeilDivUIOp>(
-      loc, numRows, constant(builder, kMaxRowBlocks * kRowBlockMultiple));
-  rowsPerBlock = builder.createOrFold<arith::MulIOp>(
-      loc, subBlocks, constant(builder, kRowBlockMultiple));
+  rowsPerBlock = buildRowsPerBlock(builder, loc,
+                                   getLeadingExtents(builder, loc, array, 1));
   int64_t rank = cast<MemRefType>(array.getType()).getRank();
   OpFoldResult columns = getExtent(builder, loc, array, rank - 1);
   length = getValueOrCreateConstantIndexOp(builder, loc, columns);

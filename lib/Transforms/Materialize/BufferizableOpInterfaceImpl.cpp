@@ -152,8 +152,9 @@ struct KernelModel
     : DstBufferizableOpInterfaceExternalModel<KernelModel<KernelOp>, KernelOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
+    auto kernel = cast<KernelOpInterface>(op);
     return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand) &&
-           !cast<KernelOpInterface>(op).isScratch(operand);
+           !kernel.isScratch(operand) && !kernel.isUnread(operand);
   }
   bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
                                const AnalysisState &) const {

@@ -60,11 +60,40 @@ static InFlightDiagnostic emitError(Operation *op, CheckpointName wanted) {
          << wanted.kernel << "' wrote";
 }
 
+/// What both kernels are told is the same.
+static LogicalResult verifyOptions(Operation *op, Operation *forward) {
+  for (StringAttr name : op->getName().getAttributeNames()) {
+    if (name == "operandSegmentSizes" ||
+        !llvm::is_contained(forward->getName().getAttributeNames(), name))
+      continue;
+    Attribute got = op->getAttr(name);
+    Attribute wanted = forward->getAttr(name);
+    if (got == wanted)
+      continue;
+    InFlightDiagnostic error = op->emitOpError("expected ");
+    error << name.getValue() << " to be that of the forward kernel, ";
+    auto print = [&](Attribute value) {
+      if (value)
+        error << value;
+      else
+        error << "none";
+    };
+    print(wanted);
+    error << ", but got ";
+    print(got);
+    error.attachNote(forward->getLoc()) << "it is here";
+    return error;
+  }
+  return success();
+}
+
 static LogicalResult verifyCheckpoint(Operation *op, OpOperand &operand,
                                       CheckpointName wanted) {
   Value source = getSource(operand.get());
   Operation *def = source.getDefiningOp();
   if (!def)
+    return success();
+  if (llvm::is_contained(cast<ShapedType>(source.getType()).getShape(), 0))
     return success();
   bool isTensor = isa<TensorType>(source.getType());
   bool isUnwritten = isTensor ? isa<AllocOp, tensor::EmptyOp>(def)
@@ -82,7 +111,7 @@ static LogicalResult verifyCheckpoint(Operation *op, OpOperand &operand,
   OpOperand *init = destination.getTiedOpOperand(cast<OpResult>(source));
   CheckpointName got = kernel.getCheckpoint(*init);
   if (got == wanted)
-    return success();
+    return verifyOptions(op, def);
   InFlightDiagnostic error = emitError(op, wanted);
   if (got.kernel.empty())
     error << ", but got another result of '" << def->getName() << "'";

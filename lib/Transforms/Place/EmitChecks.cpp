@@ -286,8 +286,8 @@ struct EmitChecks : pol::impl::EmitChecksBase<EmitChecks> {
       }
       InFlightDiagnostic error = kernel->emitOpError();
       error << "expected " << check.getWhat()
-            << " not to depend on the iteration of a parallel region, where "
-               "its check cannot fail: checks=false trusts it";
+            << " to be known before the parallel region, in which no check "
+               "can fail: checks=false trusts it";
       error.attachNote(outermost->getLoc()) << "the parallel region is here";
       return error;
     }

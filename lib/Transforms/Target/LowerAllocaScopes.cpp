@@ -49,11 +49,6 @@ static bool isLoop(Operation *op) {
       op->getDialect());
 }
 
-static bool isParallelLoop(Operation *op) {
-  return op->hasTrait<OpTrait::HasParallelRegion>() ||
-         isa<affine::AffineParallelOp>(op);
-}
-
 /// The region around all loops that are around `op`: that of a function, or of
 /// what a thread runs.
 static Region *getRegionAroundLoops(Operation *op) {
@@ -61,20 +56,6 @@ static Region *getRegionAroundLoops(Operation *op) {
   while (region && isLoop(region->getParentOp()))
     region = region->getParentRegion();
   return region;
-}
-
-/// Moves what each worker of a parallel loop has on its stack before the loop,
-/// when that becomes a sequential one: nothing would give it back after a trip.
-static void hoistFromParallelLoops(memref::AllocaOp alloca) {
-  Region *region = getRegionAroundLoops(alloca);
-  bool isParallel = false;
-  for (Operation *parent = alloca->getParentOp();
-       region && parent != region->getParentOp();
-       parent = parent->getParentOp())
-    isParallel |= isParallelLoop(parent);
-  // One of dynamic size is not pol's: its operands may be made in the loop.
-  if (isParallel && !alloca->getNumOperands())
-    alloca->moveBefore(&region->front(), region->front().begin());
 }
 
 /// Moves what OpenMP's threads reduce into to where it is not allocated anew on
@@ -96,17 +77,11 @@ static void hoistReduction(LLVM::AllocaOp alloca) {
 namespace {
 struct LowerAllocaScopes : pol::impl::LowerAllocaScopesBase<LowerAllocaScopes> {
   void runOnOperation() override {
-    SmallVector<Operation *> allocas;
-    getOperation().walk([&](Operation *op) {
-      if (isa<memref::AllocaOp, LLVM::AllocaOp>(op))
-        allocas.push_back(op);
-    });
-    for (Operation *op : allocas) {
-      if (auto alloca = dyn_cast<memref::AllocaOp>(op))
-        hoistFromParallelLoops(alloca);
-      else
-        hoistReduction(cast<LLVM::AllocaOp>(op));
-    }
+    SmallVector<LLVM::AllocaOp> allocas;
+    getOperation().walk(
+        [&](LLVM::AllocaOp alloca) { allocas.push_back(alloca); });
+    for (LLVM::AllocaOp alloca : allocas)
+      hoistReduction(alloca);
     // Inner scopes first: what is left of an outer one is a list of ops.
     SmallVector<memref::AllocaScopeOp> scopes;
     getOperation().walk(

@@ -1,6 +1,6 @@
 // RUN: pol-opt %s --convert-pol-to-linalg --split-input-file | FileCheck %s
 // RUN: pol-opt %s --convert-pol-to-linalg=sum-block=64 --split-input-file \
-// RUN:   | FileCheck %s --check-prefix=WIDE
+// RUN:   | FileCheck %s --check-prefix=SIXTYFOUR
 
 // A row is scaled down if its largest magnitude is above 2^43. Its squares are
 // summed in blocks, of which the last may be shorter, and the blocks with
@@ -66,9 +66,9 @@
 // CHECK:           memref.store %[[STORED]], %[[RSTD]][%[[I]]]
 // CHECK-NOT:     pol.rms_norm
 
-// WIDE-LABEL: func.func @dynamic(
-// WIDE:         %[[BLOCK:.+]] = arith.constant 64 : index
-// WIDE:         scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[BLOCK]]
+// SIXTYFOUR-LABEL: func.func @dynamic(
+// SIXTYFOUR:         %[[BLOCK:.+]] = arith.constant 64 : index
+// SIXTYFOUR:         scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[BLOCK]]
 func.func @dynamic(%x: memref<?x?xf32>, %w: memref<?xf32>,
                    %y: memref<?x?xf32>, %rstd: memref<?xf32>) {
   pol.rms_norm ins(%x, %w : memref<?x?xf32>, memref<?xf32>)
@@ -106,11 +106,11 @@ func.func @dynamic(%x: memref<?x?xf32>, %w: memref<?xf32>,
 // CHECK-NEXT:      linalg.yield %[[NARROW]] : f16
 // CHECK-NOT:     memref.store
 
-// WIDE-LABEL: func.func @vector_f16(
-// WIDE-NOT:     arith.minsi
-// WIDE:         scf.for
-// WIDE-NOT:       scf.for
-// WIDE:         linalg.generic
+// SIXTYFOUR-LABEL: func.func @vector_f16(
+// SIXTYFOUR-NOT:     arith.minsi
+// SIXTYFOUR:         scf.for
+// SIXTYFOUR-NOT:       scf.for
+// SIXTYFOUR:         linalg.generic
 func.func @vector_f16(%x: memref<64xf16>, %y: memref<64xf16>) {
   pol.rms_norm ins(%x : memref<64xf16>) outs(%y : memref<64xf16>)
   return
@@ -121,7 +121,7 @@ func.func @vector_f16(%x: memref<64xf16>, %y: memref<64xf16>) {
 // The checkpoint of one row is a memref of rank 0. The offset is added to the
 // extended weight.
 
-// WIDE-LABEL: func.func @offset(
+// SIXTYFOUR-LABEL: func.func @offset(
 // CHECK-LABEL: func.func @offset(
 // CHECK-SAME:    %[[RSTD:[^ ,]+]]: memref<f32>)
 // CHECK:         ^bb0(%{{.+}}: f32, %[[W:.+]]: bf16, %{{.+}}: f16):

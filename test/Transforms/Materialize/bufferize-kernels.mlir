@@ -74,3 +74,16 @@ func.func @not_in_place(%q: tensor<1x1x4x8xf32>, %k: tensor<1x1x4x8xf32>)
       outs(%q : tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32>
   return %0 : tensor<1x1x4x8xf32>
 }
+
+// -----
+
+// What is there for its type alone may be overwritten.
+
+// CHECK-LABEL: func.func @unread(
+// CHECK-NOT:     memref.copy
+// CHECK:         pol.softmax_grad ins(%{{.+}}, %{{.+}}, %[[X:.+]] : {{.*}}) outs(%[[X]] :
+func.func @unread(%y: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = pol.softmax_grad ins(%y, %y, %x : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+      outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -51,7 +51,7 @@ func.func @destination_for_result(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 func.func @other_kernel(%x: tensor<4x8xf32>, %r: tensor<4xf32>)
     -> tensor<4x8xf32> {
-  // expected-note @below 2 {{it is written here}}
+  // expected-note @below {{it is written here}}
   %y, %mean, %rstd = pol.layer_norm ins(%x : tensor<4x8xf32>)
       outs(%x : tensor<4x8xf32>)
       checkpoints(%r, %r : tensor<4xf32>, tensor<4xf32>)
@@ -60,6 +60,18 @@ func.func @other_kernel(%x: tensor<4x8xf32>, %r: tensor<4xf32>)
   %dx = pol.rms_norm_grad ins(%x, %y : tensor<4x8xf32>, tensor<4x8xf32>)
       checkpoints(%rstd : tensor<4xf32>) outs(%x : tensor<4x8xf32>)
       -> tensor<4x8xf32>
+  return %dx : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @other_checkpoint(%x: tensor<4x8xf32>, %r: tensor<4xf32>)
+    -> tensor<4x8xf32> {
+  // expected-note @below {{it is written here}}
+  %y, %mean, %rstd = pol.layer_norm ins(%x : tensor<4x8xf32>)
+      outs(%x : tensor<4x8xf32>)
+      checkpoints(%r, %r : tensor<4xf32>, tensor<4xf32>)
+      -> tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
   // expected-error @below {{expected mean to be the mean that 'pol.layer_norm' wrote, but got the rstd of 'pol.layer_norm'}}
   %dx2 = pol.layer_norm_grad ins(%x, %y : tensor<4x8xf32>, tensor<4x8xf32>)
       checkpoints(%rstd, %rstd : tensor<4xf32>, tensor<4xf32>)
@@ -80,6 +92,43 @@ func.func @output(%q: tensor<1x1x4x4xf32>, %m: tensor<1x1x4xf32>)
           tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>)
       checkpoints(%m, %y : tensor<1x1x4xf32>, tensor<1x1x4xf32>)
       outs(dv = %q : tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+  return %dv : tensor<1x1x4x4xf32>
+}
+
+// -----
+
+// The same attributes decide both passes.
+
+func.func @other_offset(%x: tensor<4x8xf32>, %w: tensor<8xf32>,
+                        %r: tensor<4xf32>) -> tensor<4x8xf32> {
+  // expected-note @below {{it is here}}
+  %y, %rstd = pol.rms_norm ins(%x, %w : tensor<4x8xf32>, tensor<8xf32>)
+      outs(%x : tensor<4x8xf32>) checkpoints(%r : tensor<4xf32>)
+      {offset = 1.0 : f64} -> tensor<4x8xf32>, tensor<4xf32>
+  // expected-error @below {{expected offset to be that of the forward kernel, 1.000000e+00 : f64, but got 0.000000e+00 : f64}}
+  %dx = pol.rms_norm_grad
+      ins(%x, %y, %w : tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>)
+      checkpoints(%rstd : tensor<4xf32>) outs(%x : tensor<4x8xf32>)
+      -> tensor<4x8xf32>
+  return %dx : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @other_mask(%q: tensor<1x1x4x4xf32>, %m: tensor<1x1x4xf32>)
+    -> tensor<1x1x4x4xf32> {
+  // expected-note @below {{it is here}}
+  %o:3 = pol.attention ins(%q, %q, %q : tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>)
+      outs(%q : tensor<1x1x4x4xf32>)
+      checkpoints(%m, %m : tensor<1x1x4xf32>, tensor<1x1x4xf32>)
+      -> tensor<1x1x4x4xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>
+  // expected-error @below {{expected causal to be that of the forward kernel, none, but got #pol.causal<top_left>}}
+  %dv = pol.attention_grad
+      ins(%q, %q, %q, %o#0, %q : tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>,
+          tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>)
+      checkpoints(%o#1, %m : tensor<1x1x4xf32>, tensor<1x1x4xf32>)
+      outs(dv = %q : tensor<1x1x4x4xf32>) {causal = #pol.causal<top_left>}
+      -> tensor<1x1x4x4xf32>
   return %dv : tensor<1x1x4x4xf32>
 }
 

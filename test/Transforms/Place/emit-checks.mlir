@@ -196,7 +196,7 @@ func.func @depends_on_iteration(%n: index, %x: memref<?x?xf32>, %w: memref<?xf32
   // expected-note@+1 {{the parallel region is here}}
   scf.forall (%i) in (%n) {
     %s = memref.subview %x[%i, 0] [1, %i] [1, 1] : memref<?x?xf32> to memref<?xf32, strided<[1], offset: ?>>
-    // expected-error@+1 {{'pol.rms_norm' op expected extent 0 of weight not to depend on the iteration of a parallel region, where its check cannot fail: checks=false trusts it}}
+    // expected-error@+1 {{'pol.rms_norm' op expected extent 0 of weight to be known before the parallel region, in which no check can fail: checks=false trusts it}}
     pol.rms_norm ins(%s, %w : memref<?xf32, strided<[1], offset: ?>>, memref<?xf32>) outs(%s : memref<?xf32, strided<[1], offset: ?>>)
   }
   return
@@ -209,7 +209,7 @@ func.func @runs_on_some_iterations(%n: index, %x: memref<?xf32>, %y: memref<?xf3
   scf.forall (%i) in (%n) {
     %c = arith.cmpi eq, %i, %n : index
     scf.if %c {
-      // expected-error@+1 {{expected extent 0 of y not to depend on the iteration of a parallel region}}
+      // expected-error@+1 {{expected extent 0 of y to be known before the parallel region}}
       pol.rms_norm ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)
     }
   }

@@ -50,15 +50,6 @@ func.func @nested(%n: index) {
 
 // -----
 
-// A parallel loop that is left becomes a sequential one: its workers' buffers
-// are made once, outside of all loops.
-
-// CHECK-LABEL: func.func @parallel(
-// CHECK-NEXT:    %[[T:.+]] = memref.alloca() : memref<4xf32>
-// CHECK:         scf.for
-// CHECK:           scf.parallel
-// CHECK-NEXT:        memref.load %[[T]]
-
 // Where threads run it, each trip gives the stack back.
 
 // OMP-LABEL: func.func @parallel(
@@ -78,23 +69,6 @@ func.func @parallel(%n: index) {
       %v = memref.load %t[%c0] : memref<4xf32>
       scf.reduce
     }
-  }
-  return
-}
-
-// -----
-
-// What is not in a parallel loop stays where the program has it.
-
-// CHECK-LABEL: func.func @sequential(
-// CHECK:         scf.for
-// CHECK-NEXT:      memref.alloca()
-func.func @sequential(%n: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  scf.for %i = %c0 to %n step %c1 {
-    %t = memref.alloca() : memref<4xf32>
-    %v = memref.load %t[%c0] : memref<4xf32>
   }
   return
 }
