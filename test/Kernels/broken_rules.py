@@ -1,5 +1,10 @@
 """Breaks every rule of edge_cases.py in a stand-in for the kernels, and sees
-that the rule's test fails; and that all pass where no rule is broken."""
+that the rule's test fails; and that all pass where no rule is broken.
+
+The stand-in is NumPy, and nothing is compiled: this shows that what the rules'
+tests expect is sharp enough. It does not break the compiled kernels, nor show
+that layouts or compilers could not hide a rule that one of them breaks.
+"""
 
 import sys
 
