@@ -142,8 +142,10 @@ def VerifyCheckpoints : Pass<"pol-verify-checkpoints", "::mlir::ModuleOp"> {
   let summary = "check that backward kernels read what forward kernels wrote";
   let description = [{
     Reports a checkpoint operand of a backward kernel that is another kernel's
-    result, or another checkpoint, or a buffer that nothing has written. What
-    comes from elsewhere, an argument say, is taken for what it should be.
+    result, or another checkpoint, or a buffer that nothing has written, and
+    attributes that are not those of the forward kernel that wrote it. Calls
+    within the module are followed. What comes from elsewhere, an argument of an
+    entry point or a loop say, is taken for what it should be.
 
     ```mlir
     %r = pol.alloc %arena[%n] : !pol.arena -> tensor<?xf32>
@@ -276,7 +278,7 @@ def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Expand
+// Target
 //===----------------------------------------------------------------------===//
 
 def HoistStackBuffers : Pass<"pol-hoist-stack-buffers", "::mlir::ModuleOp"> {
@@ -307,10 +309,6 @@ def HoistStackBuffers : Pass<"pol-hoist-stack-buffers", "::mlir::ModuleOp"> {
            "The trips of a parallel loop run on threads, not in sequence">
   ];
 }
-
-//===----------------------------------------------------------------------===//
-// Target
-//===----------------------------------------------------------------------===//
 
 def LowerAllocaScopes
     : Pass<"pol-lower-alloca-scopes", "::mlir::ModuleOp"> {

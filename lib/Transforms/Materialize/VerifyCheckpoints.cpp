@@ -25,17 +25,73 @@ namespace mlir::pol {
 using namespace mlir;
 using namespace mlir::pol;
 
-/// What a value is a view or another type of.
-static Value getSource(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      value = view.getViewSource();
-    else if (auto cast = dyn_cast<tensor::CastOp>(op))
-      value = cast.getSource();
-    else
-      break;
-  }
-  return value;
+namespace {
+/// Where values come from, through views, casts and calls in the module.
+class SourceFinder {
+public:
+  explicit SourceFinder(ModuleOp module);
+  SetVector<Value> find(Value value);
+
+private:
+  void visit(Value value);
+  void visitArgument(BlockArgument argument);
+  void visitResult(func::CallOp call, unsigned result);
+
+  SymbolTableCollection symbols;
+  DenseMap<Operation *, SmallVector<func::CallOp>> callsOf;
+  DenseSet<Value> visited;
+  SetVector<Value> sources;
+};
+} // namespace
+
+SourceFinder::SourceFinder(ModuleOp module) {
+  module.walk([&](func::CallOp call) {
+    if (Operation *callee =
+            symbols.lookupNearestSymbolFrom(call, call.getCalleeAttr()))
+      callsOf[callee].push_back(call);
+  });
+}
+
+SetVector<Value> SourceFinder::find(Value value) {
+  visited.clear();
+  sources.clear();
+  visit(value);
+  return sources;
+}
+
+void SourceFinder::visit(Value value) {
+  if (!visited.insert(value).second)
+    return;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return visitArgument(cast<BlockArgument>(value));
+  if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+    return visit(view.getViewSource());
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return visit(cast.getSource());
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return visitResult(call, cast<OpResult>(value).getResultNumber());
+  sources.insert(value);
+}
+
+/// What calls pass; those from elsewhere are trusted.
+void SourceFinder::visitArgument(BlockArgument argument) {
+  Block *block = argument.getOwner();
+  auto function = dyn_cast<func::FuncOp>(block->getParentOp());
+  if (!function || !block->isEntryBlock())
+    return;
+  for (func::CallOp call : callsOf.lookup(function))
+    visit(call.getOperand(argument.getArgNumber()));
+}
+
+void SourceFinder::visitResult(func::CallOp call, unsigned result) {
+  auto callee =
+      symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  if (!callee)
+    return;
+  for (Block &block : callee.getBody())
+    if (auto end = dyn_cast<func::ReturnOp>(block.getTerminator()))
+      visit(end.getOperand(result));
 }
 
 /// Whether anything but kernels that read it might have written a buffer. What
@@ -87,12 +143,9 @@ static LogicalResult verifyOptions(Operation *op, Operation *forward) {
   return success();
 }
 
-static LogicalResult verifyCheckpoint(Operation *op, OpOperand &operand,
+static LogicalResult verifyCheckpoint(Operation *op, Value source,
                                       CheckpointName wanted) {
-  Value source = getSource(operand.get());
   Operation *def = source.getDefiningOp();
-  if (!def)
-    return success();
   if (llvm::is_contained(cast<ShapedType>(source.getType()).getShape(), 0))
     return success();
   bool isTensor = isa<TensorType>(source.getType());
@@ -125,6 +178,7 @@ namespace {
 struct VerifyCheckpoints : pol::impl::VerifyCheckpointsBase<VerifyCheckpoints> {
   void runOnOperation() override {
     bool failedAny = false;
+    SourceFinder finder(getOperation());
     getOperation().walk([&](KernelOpInterface kernel) {
       auto destination = dyn_cast<DestinationStyleOpInterface>(*kernel);
       for (OpOperand &operand : kernel->getOpOperands()) {
@@ -132,7 +186,8 @@ struct VerifyCheckpoints : pol::impl::VerifyCheckpointsBase<VerifyCheckpoints> {
         if (wanted.kernel.empty() ||
             (destination && destination.isDpsInit(&operand)))
           continue;
-        failedAny |= failed(verifyCheckpoint(kernel, operand, wanted));
+        for (Value source : finder.find(operand.get()))
+          failedAny |= failed(verifyCheckpoint(kernel, source, wanted));
       }
     });
     if (failedAny)

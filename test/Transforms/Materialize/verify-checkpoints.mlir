@@ -134,6 +134,35 @@ func.func @other_mask(%q: tensor<1x1x4x4xf32>, %m: tensor<1x1x4xf32>)
 
 // -----
 
+// Forward and backward in functions of their own, with other attributes and
+// swapped checkpoints.
+
+func.func private @forward(%x: tensor<4x8xf32>, %r: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-note @below {{it is written here}}
+  %y:3 = pol.layer_norm ins(%x : tensor<4x8xf32>) outs(%x : tensor<4x8xf32>)
+      checkpoints(%r, %r : tensor<4xf32>, tensor<4xf32>)
+      -> tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
+  return %y#2, %y#1 : tensor<4xf32>, tensor<4xf32>
+}
+func.func private @backward(%x: tensor<4x8xf32>, %mean: tensor<4xf32>,
+                            %rstd: tensor<4xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{expected mean to be the mean that 'pol.layer_norm' wrote, but got the rstd of 'pol.layer_norm'}}
+  %dx = pol.layer_norm_grad ins(%x, %x : tensor<4x8xf32>, tensor<4x8xf32>)
+      checkpoints(%mean, %mean : tensor<4xf32>, tensor<4xf32>)
+      outs(%x : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %dx : tensor<4x8xf32>
+}
+func.func @step(%x: tensor<4x8xf32>, %r: tensor<4xf32>) -> tensor<4x8xf32> {
+  %0:2 = call @forward(%x, %r)
+      : (tensor<4x8xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %1 = call @backward(%x, %0#0, %0#1)
+      : (tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// -----
+
 // On memrefs it is what was written that counts, by whomever.
 
 func.func private @fill(memref<4xf32>)
