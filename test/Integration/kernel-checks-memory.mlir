@@ -160,7 +160,7 @@ static void attention(const char *name, int64_t length) {
 }
 
 int main(void) {
-  // CHECK: norms: status 0, offset 3608, peak 3608, written 630
+  // CHECK: norms: status 0, offset 3264, peak 3264, written 630
   norms("norms", COLUMNS);
   // CHECK: wrong norms: status {{[1-9]}}, offset 1000, peak 1000, written 0
   // CHECK-NEXT: shape mismatch: expected extent 0 of weight of kernel 'pol.rms_norm' to be 8, but got 9
