@@ -78,6 +78,10 @@ struct AttachNVVMTarget : pol::impl::AttachNVVMTargetBase<AttachNVVMTarget> {
     if (failed(verifyChip()) || failed(verifyOptions()))
       return signalPassFailure();
     MLIRContext *context = &getContext();
+    if (module.getOps<gpu::GPUModuleOp>().empty())
+      emitWarning(module.getLoc())
+          << "expected work on memory in #gpu.address_space<global>, but got "
+             "none: there is nothing for a GPU to run";
     auto target =
         NVVM::NVVMTargetAttr::get(context, optLevel, kTriple, chip, features);
     for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {

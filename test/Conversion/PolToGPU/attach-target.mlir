@@ -13,7 +13,10 @@
 // RUN:   | FileCheck %s --check-prefix=LEVEL
 // RUN: not pol-opt %s --pol-attach-nvvm-target=toolkit=%t.none 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TOOLKIT
+// RUN: echo "module {}" | pol-opt --pol-attach-nvvm-target 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NOTHING
 
+// NOTHING: warning: expected work on memory in #gpu.address_space<global>, but got none: there is nothing for a GPU to run
 // CHECK: gpu.module @kernels [#nvvm.target<chip = "sm_80">]
 // OPTIONS: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx80">]
 // CHIP: error: expected chip to be one that LLVM knows, such as sm_80, but got 'sm_81'
