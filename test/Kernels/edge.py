@@ -64,12 +64,15 @@ class Edge:
     # Kernels
     # --------------------------------------------------------------------------
 
-    def rows(self, op, elements, rank=2, kind="memref", alias=None, **numbers):
-        """A norm or softmax kernel with these operands."""
-        lower = {"rstd": rank - 1, "mean": rank - 1, "weight": 1, "bias": 1,
-                 "dweight": 1, "dbias": 1, "dweight_partials": 2,
-                 "dbias_partials": 2}
-        ranks = {name: lower.get(name, rank) for name in elements}
+    def rows(self, op, elements, rank=2, kind="memref", alias=None, fixed=None,
+             **numbers):
+        """A norm or softmax kernel with these operands. fixed: the shape of
+        rows, if types have it."""
+        shapes = row_shapes(fixed or (1,) * rank)
+        like = {"x": "y", "dy": "y", "weight": "dweight", "bias": "dbias"}
+        ranks = {name: shapes[like.get(name, name)] for name in elements}
+        if fixed is None:
+            ranks = {name: len(shape) for name, shape in ranks.items()}
         self.number += 1
         return Kernel(self, Function(f"f{self.number}", op, elements, ranks,
                                      attributes(**numbers), kind, alias or {}))
