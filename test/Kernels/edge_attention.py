@@ -221,13 +221,16 @@ def causal_alignments(edge):
                             == placed.bytes_of(shapes, **given, input_pos=pos),
                             f"{name} to be input_pos = {pos}, S {s} T {t}")
         zero = {**inputs, "q": 0 * inputs["q"], "bias": 0 * inputs["bias"]}
-        kernel = edge.attention(kernels["input_pos"])
+        static = kernels["input_pos"]
+        forward = edge.attention(static)
+        backward = edge.attention(static, backward=True)
         for pos in (*range(-s - 1, t + 2), *HUGE):
-            got = kernel(shapes, **zero, input_pos=pos)
+            got = forward(shapes, **zero, input_pos=pos)
             want = [min(max(q + pos + 1, 0), t) for q in range(s)]
             edge.equal(got["sum"][0, 0], want, f"keys at input_pos {pos}")
-            check_forward(edge, kernel, kernels["input_pos"], e,
-                          {**inputs, "input_pos": pos}, f"input_pos {pos}")
+            given, what = {**inputs, "input_pos": pos}, f"input_pos {pos}"
+            check_forward(edge, forward, static, e, given, what)
+            check_backward(edge, backward, static, e, given, what)
 
 
 def huge_positions(edge):
@@ -237,7 +240,8 @@ def huge_positions(edge):
         static = Static(bias=True, causal="input_pos", window=window)
         forward = edge.attention(static)
         backward = edge.attention(static, backward=True)
-        for pos in (*HUGE, 2**63 - 2, -2**63 + 1, 2**31, -2**31, 2**32, 5, -2):
+        for pos in (*HUGE, 2**63 - 2, -2**63 + 1, 2**31, -2**31, 2**32, 5, 1,
+                    0, -1, -2):
             inputs = {**operands(edge, e, bias=True), "input_pos": pos}
             what = f"window {window}, input_pos {pos}"
             check_forward(edge, forward, static, e, inputs, what)
@@ -288,6 +292,15 @@ def window_keeps_one_more(edge):
             edge.equal(got["o"][0, 0, q] > 0, kept,
                        f"which keys query {q} keeps, window {window}")
         both(edge, static, e, inputs, f"window {window}")
+    # From the key that the query is at, wherever that is.
+    e = Extents(1, 1, 1, 4, 7, 2, 3)
+    inputs = operands(edge, e)
+    for window in (0, 2):
+        both(edge, Static(causal="bottom_right", window=window), e, inputs,
+             f"bottom_right, window {window}")
+        for pos in (-2, 1):
+            both(edge, Static(causal="input_pos", window=window), e,
+                 {**inputs, "input_pos": pos}, f"{pos}, window {window}")
 
 
 def lengths_of_both_types(edge):
@@ -371,6 +384,17 @@ def maximum_is_what_is_subtracted(edge):
         got = kernel(shapes_of(e, inputs), **inputs)
         edge.expect((got["sum"] >= 1).all(), f"sums of 1 or more, {what}")
         edge.expect(np.isfinite(got["o"]).all(), f"finite results, {what}")
+    # Scores that are exact in whatever order, and need more bits than operands.
+    e = Extents(2, 4, 2, 9, 50, 33, 5)
+    scale = 1 + 2.0**-10
+    for dtype in ("f32", "bf16", "f16", "f64"):
+        static = Static(types=(dtype,) * 4, scale=scale)
+        inputs = {name: np.rint(value) for name, value in
+                  operands(edge, e, dtype, scale=5.0).items()}
+        got = edge.attention(static)(shapes_of(e, inputs), **inputs)
+        q, k = (inputs[n].astype(np.float64) for n in ("q", "k"))
+        product = np.matmul(q, np.swapaxes(np.repeat(k, 2, axis=1), 2, 3))
+        edge.equal(got["max"], (scale * product).max(axis=-1), f"max, {dtype}")
     static = Static(types=("f32",) * 4, causal="top_left", window=0,
                     softcap=3.0)
     e = Extents(1, 1, 1, 40, 40, 8, 3)
@@ -391,6 +415,8 @@ def checkpoints_in_natural_units(edge):
         edge.equal(got["max"], [[[3.0]]], "max")
         edge.near(got["sum"], np.array([[[1 + np.exp(-1) + np.exp(-2)]]],
                                        np.longdouble), dtype, "sum")
+        check_backward(edge, edge.attention(static, backward=True), static, e,
+                       inputs, dtype)
 
 
 def large_scores_in_accumulation_type(edge):
@@ -469,37 +495,69 @@ def attention_propagates_not_finite_values(edge):
     e = Extents(1, 2, 1, 3, 4, 2, 3)
     for dtype in ("f32", "f64"):
         static = Static(types=(dtype,) * 4, bias=True)
-        kernel = edge.attention(static)
-        for name, bad in itertools.product(("q", "k", "v", "bias"),
+        forward = edge.attention(static)
+        backward = edge.attention(static, backward=True)
+        for name, bad in itertools.product(("q", "k", "v", "bias", "dout"),
                                            (np.nan, np.inf, -np.inf)):
-            inputs = operands(edge, e, dtype, bias=True)
-            inputs[name][0, 0, 1, 1] = bad
-            check_forward(edge, kernel, static, e, inputs, f"{name} is {bad}")
+            inputs, what = operands(edge, e, dtype, bias=True), f"{name} {bad}"
+            if name != "dout":
+                inputs[name][0, 0, 1, 1] = bad
+                check_forward(edge, forward, static, e, inputs, what)
+            given = with_checkpoints(edge, static, inputs)
+            given[name][0, 0, 1, 1] = bad
+            check_backward(edge, backward, static, e, given, what)
+        # No mask: 0 / 0, and not a row that keeps nothing.
+        inputs = operands(edge, e, dtype, bias=True)
+        inputs["bias"][0, 0, 1] = -np.inf
+        got = check_forward(edge, forward, static, e, inputs, "all -Inf")
+        edge.expect(np.isnan(got["o"][0, 0, 1]).all(), "NaN for all -Inf")
+        check_backward(edge, backward, static, e, inputs, "all -Inf")
 
 
 def attention_sums_are_blocked(edge):
-    """Equal terms over many keys and over many queries."""
+    """Equal terms, or terms of two kinds, over many of each extent."""
     many = 1 << 17
     logit = np.float32(np.log(0.1))
     running = np.add.accumulate(np.full(many, 0.1, np.float32),
                                 dtype=np.float32)[-1]
     edge.expect(abs(running / (many * 0.1) - 1) > 1e-5,
                 "a running sum to be far off")
-    e = Extents(1, 1, 1, 1, many, 1, 1)
-    inputs = {"q": np.ones((1, 1, 1, 1)), "v": np.full((1, 1, many, 1), 0.7),
-              "k": np.full((1, 1, many, 1), logit)}
-    inputs["k"][0, 0, 0] = 0
-    inputs = {n: v.astype(np.float32) for n, v in inputs.items()}
-    static = Static(scale=1.0)
-    both(edge, static, e, inputs, "many keys", EQUAL_TERMS)
-    e = Extents(1, 1, 1, many, 1, 1, 1)
-    inputs = {"q": np.full((1, 1, many, 1), 0.7), "k": np.ones((1, 1, 1, 1)),
-              "v": np.ones((1, 1, 1, 1))}
-    inputs = {n: v.astype(np.float32) for n, v in inputs.items()}
-    static = Static(gradients=("dv",))
+
+    def full(*shape_and_value):
+        return np.full(shape_and_value[:-1], shape_and_value[-1], np.float32)
+
+    # Keys of two kinds, by their value and in what is no part of their score,
+    # so that the gradient of the query is a sum of terms of one sign.
+    odd = np.arange(many) % 2 == 1
+    inputs = {"q": full(1, 1, 1, 2, 1), "k": full(1, 1, many, 2, logit),
+              "v": full(1, 1, many, 1, 0.7)}
+    inputs["q"][..., 1] = 0
+    inputs["k"][0, 0, 0, 0] = 0
+    inputs["k"][0, 0, :, 1] = np.where(odd, 1, -1)
+    inputs["v"][0, 0, odd] = 0.1
+    both(edge, Static(scale=1.0), Extents(1, 1, 1, 1, many, 2, 1), inputs,
+         "many keys", EQUAL_TERMS)
+    # Two keys for each of many queries, batches or heads, all alike.
+    for name, b, h, s in (("queries", 1, 1, many), ("batches", many, 1, 1),
+                          ("heads", 1, many, 1)):
+        e = Extents(b, h, 1, s, 2, 1, 1)
+        static = Static(bias=True)
+        inputs = {"q": full(b, h, s, 1, 0.7), "k": full(b, 1, 2, 1, 0.3),
+                  "v": full(b, 1, 2, 1, 0.9), "bias": full(1, 1, s, 2, 0.1)}
+        inputs["k"][:, :, 1] = inputs["v"][:, :, 1] = -0.4
+        given = with_checkpoints(edge, static, inputs)
+        given["dout"] = full(b, h, s, 1, 0.1)
+        check_backward(edge, edge.attention(static, backward=True), static, e,
+                       given, f"many {name}", EQUAL_TERMS)
+    # Heads of great length.
+    e = Extents(1, 1, 1, 1, 2, many, many)
+    inputs = {"q": full(1, 1, 1, many, 0.7), "k": full(1, 1, 2, many, 0.3),
+              "v": full(1, 1, 2, many, 0.9)}
+    inputs["k"][:, :, 1] = inputs["v"][:, :, 1] = -0.4
+    static = Static(scale=1 / many)
     given = with_checkpoints(edge, static, inputs)
-    given["dout"] = np.full((1, 1, many, 1), 0.1, np.float32)
-    got = edge.attention(static, backward=True)(shapes_of(e, inputs), **given)
-    edge.near(got["dv"], np.full((1, 1, 1, 1), np.float64(np.float32(0.1))
-                                 * many), "f32", "dv of many queries",
-              growth=EQUAL_TERMS)
+    given["dout"] = full(1, 1, 1, many, 0.1)
+    check_forward(edge, edge.attention(static), static, e, inputs,
+                  "long heads", EQUAL_TERMS)
+    check_backward(edge, edge.attention(static, backward=True), static, e,
+                   given, "long heads", EQUAL_TERMS)
