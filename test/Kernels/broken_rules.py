@@ -195,6 +195,15 @@ def one_key_less(function, v):
     return compute(changed(function, "top_left", "input_pos"), v)
 
 
+def lose_first_query(function, v, made):
+    """Every key is kept by one query less, for its own gradient."""
+    if "dv" in made and function.attributes.count("input_pos"):
+        made["dv"] = oracle.attention_grad(
+            *(v[n] for n in ("q", "k", "v", "o")),
+            np.where(np.arange(v["q"].shape[2])[:, None] == 0, 0, v["dout"]),
+            v["max"], v["sum"], v.get("bias"), options_of(function, v))[0]["dv"]
+
+
 def wrapped_positions(function, v):
     """In 64 bits that wrap around: q + input_pos."""
     pos, rows = v.get("input_pos", 0), v["q"].shape[2]
@@ -237,6 +246,18 @@ def rounded_maximum(function, v, made):
     off = np.where(np.isfinite(off), off, 0)
     made["sum"] = made["sum"] * np.exp(off)
     made["o"] = made["o"] * np.exp(off)[..., None]
+
+
+def narrow_maximum(function, v, made):
+    """One that is kept in the operands' type."""
+    if "max" in made:
+        made["max"] = dtypes.round_to(made["max"], function.elements["q"])
+
+
+def zero_where_no_maximum(function, v, made):
+    """Where the largest score is -Inf, whether by a mask or by its value."""
+    if "max" in made:
+        made["o"] = np.where(made["max"][..., None] == -np.inf, 0, made["o"])
 
 
 def binary_units(function, v, made):
@@ -369,7 +390,8 @@ ATTENTION = {
         broken("MultipliedValues", "attention*", after=multiplied_values)],
     edge_cases.edge_attention.causal_alignments: [
         broken("BottomRight", "attention*", compute=other_alignment),
-        broken("OneLess", "attention*", compute=one_key_less)],
+        broken("OneLess", "attention*", compute=one_key_less),
+        broken("OneLessBackward", "attention_grad", after=lose_first_query)],
     edge_cases.edge_attention.huge_positions: [
         broken("Wrapped", "attention*", before=wrapped_positions)],
     edge_cases.edge_attention.rows_past_q_lengths: [
@@ -381,7 +403,8 @@ ATTENTION = {
     edge_cases.edge_attention.order_of_scores: [
         broken("BiasBeforeCap", "attention*", before=bias_before_cap)],
     edge_cases.edge_attention.maximum_is_what_is_subtracted: [
-        broken("RoundedMaximum", "attention", after=rounded_maximum)],
+        broken("RoundedMaximum", "attention", after=rounded_maximum),
+        broken("NarrowMaximum", "attention", after=narrow_maximum)],
     edge_cases.edge_attention.checkpoints_in_natural_units: [
         broken("BinaryUnits", "attention", after=binary_units)],
     edge_cases.edge_attention.large_scores_in_accumulation_type: [
@@ -394,7 +417,10 @@ ATTENTION = {
         broken("Unwritten", "attention_grad",
                after=unwritten_without_queries)],
     edge_cases.edge_attention.attention_propagates_not_finite_values: [
-        broken("OnlyFinite", "attention", before=finite(["v"]))],
+        broken("OnlyFinite", "attention", before=finite(["v"])),
+        broken("OnlyFiniteGrad", "attention_grad", before=finite(["dout"])),
+        broken("ZeroWhereNoMaximum", "attention",
+               after=zero_where_no_maximum)],
     edge_cases.edge_attention.attention_sums_are_blocked: [
         broken("RunningKeys", "attention", after=running_keys),
         broken("RunningQueries", "attention_grad", after=running_queries)],
