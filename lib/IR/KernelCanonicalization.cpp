@@ -10,7 +10,6 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "pol/IR/PolOps.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -31,20 +30,10 @@ public:
 private:
   /// A bit for each operand of the signature: whether it stays.
   SmallVector<bool> getKept(Operation *op) const;
-  bool isScratchNeeded(const KernelOperand &scratch, ArrayRef<bool> kept) const;
 
   const KernelSignature &signature;
 };
 } // namespace
-
-bool DropUnused::isScratchNeeded(const KernelOperand &scratch,
-                                 ArrayRef<bool> kept) const {
-  SmallVector<StringRef> gradients;
-  scratch.usedFor.split(gradients, ' ');
-  return llvm::any_of(gradients, [&](StringRef name) {
-    return kept[signature.getIndex(name)];
-  });
-}
 
 SmallVector<bool> DropUnused::getKept(Operation *op) const {
   SmallVector<bool> kept;
@@ -52,10 +41,9 @@ SmallVector<bool> DropUnused::getKept(Operation *op) const {
   unsigned nextResult = 0;
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
     Value value = getKernelOperand(op, signature, index);
-    bool isDestination = operand.clause == KernelClause::Outs ||
-                         operand.clause == KernelClause::Checkpoints;
     bool isUsed = true;
-    if (value && isDestination && isa<RankedTensorType>(value.getType()))
+    if (value && operand.isDestination() &&
+        isa<RankedTensorType>(value.getType()))
       isUsed = !op->getResult(nextResult++).use_empty();
     if (operand.clause == KernelClause::Checkpoints)
       usesCheckpoints |= value && isUsed;
@@ -79,8 +67,11 @@ SmallVector<bool> DropUnused::getKept(Operation *op) const {
   }
   for (auto [index, operand] : llvm::enumerate(signature.operands))
     if (operand.clause == KernelClause::Scratch)
-      kept[index] = getKernelOperand(op, signature, index) &&
-                    isScratchNeeded(operand, kept);
+      kept[index] =
+          getKernelOperand(op, signature, index) &&
+          signature.anyUser(operand, [&](const KernelOperand &gradient) {
+            return kept[signature.getIndex(gradient.name)];
+          });
   return kept;
 }
 
@@ -94,9 +85,8 @@ LogicalResult DropUnused::matchAndRewrite(Operation *op,
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
     Value value = getKernelOperand(op, signature, index);
     sizes.push_back(kept[index] ? 1 : 0);
-    bool hasResult = value && isa<RankedTensorType>(value.getType()) &&
-                     (operand.clause == KernelClause::Outs ||
-                      operand.clause == KernelClause::Checkpoints);
+    bool hasResult = value && operand.isDestination() &&
+                     isa<RankedTensorType>(value.getType());
     Value result = hasResult ? Value(op->getResult(nextResult++)) : Value();
     if (!kept[index])
       continue;

@@ -58,7 +58,8 @@ struct Inputs {
   }
   /// Whether the kernel describes this operand.
   bool describes(const KernelOperand &operand) const;
-  LogicalResult verify() const;
+  /// Checks the inputs, and gathers what their shapes say.
+  LogicalResult verify(KernelShapes &shapes) const;
 
 private:
   InFlightDiagnostic emitError() const {
@@ -75,18 +76,12 @@ bool Inputs::hasShadow(const KernelOperand &operand) const {
 }
 
 bool Inputs::describes(const KernelOperand &operand) const {
-  if (operand.clause == KernelClause::Scratch) {
-    SmallVector<StringRef> gradients;
-    operand.usedFor.split(gradients, ' ');
-    return llvm::any_of(gradients, [&](StringRef name) {
-      const KernelOperand &gradient =
-          signature.operands[signature.getIndex(name)];
+  if (operand.clause == KernelClause::Scratch)
+    return signature.anyUser(operand, [&](const KernelOperand &gradient) {
       return hasShadow(gradient) || describes(gradient);
     });
-  }
   if (operand.gradientOf.empty())
-    return operand.clause == KernelClause::Outs ||
-           operand.clause == KernelClause::Checkpoints;
+    return operand.isDestination();
   unsigned input = signature.getIndex(operand.gradientOf);
   return !usesShadows() &&
          (get(operand.gradientOf) || signature.operands[input].isUnread);
@@ -138,12 +133,11 @@ LogicalResult Inputs::verifyAttributes() const {
   return name.verifyInherentAttrs(attributes, [&] { return emitError(); });
 }
 
-LogicalResult Inputs::verify() const {
+LogicalResult Inputs::verify(KernelShapes &shapes) const {
   ArrayRef<KernelOperand> inputs = signature.getInputs();
   if (invocation.getNumPositions() > inputs.size())
     return emitError() << "expected at most " << inputs.size()
                        << " operands, but got " << invocation.getNumPositions();
-  KernelShapes shapes(signature);
   for (auto [index, operand] : llvm::enumerate(inputs)) {
     Value value = invocation.getOperand(index);
     if (!value && operand.isOptional)
@@ -182,15 +176,10 @@ mlir::pol::inferKernelBuffers(const KernelSignature &signature,
                               KernelInvocation invocation,
                               SmallVectorImpl<BufferDescription> &buffers) {
   Inputs inputs{signature, invocation};
-  if (failed(inputs.verify()))
+  KernelShapes shapes(signature);
+  if (failed(inputs.verify(shapes)))
     return failure();
   MLIRContext *context = invocation.loc.getContext();
-  KernelShapes shapes(signature);
-  for (const KernelOperand &operand : signature.getInputs())
-    if (Value value = inputs.get(operand.name))
-      if (ShapedType array = getOperandArray(value.getType(), operand))
-        (void)shapes.add(operand, array,
-                         [&] { return mlir::emitError(invocation.loc); });
   auto getElement = [&](const KernelOperand &operand) {
     // What stands for an input that is not there is like the first one.
     Value like = inputs.get(operand.like);
@@ -349,9 +338,7 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
     if (!value)
       continue;
     state.addOperands(value);
-    bool isDestination = operand.clause == KernelClause::Outs ||
-                         operand.clause == KernelClause::Checkpoints;
-    if (isDestination && isa<RankedTensorType>(value.getType()))
+    if (operand.isDestination() && isa<RankedTensorType>(value.getType()))
       state.addTypes(value.getType());
   }
   if (invocation.attributes)

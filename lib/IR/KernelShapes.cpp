@@ -34,16 +34,21 @@ static StringRef getLetters(const KernelOperand &operand) {
   return isLeading(operand) ? operand.shape.drop_front() : operand.shape;
 }
 
+/// The number of blocks that rows are summed in, if that of rows is known.
+int64_t KernelShapes::getNumBlocks(int64_t Extent::*value) const {
+  int64_t rows = 1;
+  for (const Extent &extent : leading)
+    if (ShapedType::isDynamic(extent.*value) ||
+        llvm::MulOverflow(rows, extent.*value, rows))
+      return ShapedType::kDynamic;
+  return getNumRowBlocks(rows);
+}
+
 /// What is known of the extent a letter stands for.
 int64_t KernelShapes::getKnown(char letter) const {
   if (letter != 'P')
     return get(letter).known;
-  int64_t rows = 1;
-  for (const Extent &extent : leading)
-    if (ShapedType::isDynamic(extent.known) ||
-        llvm::MulOverflow(rows, extent.known, rows))
-      return ShapedType::kDynamic;
-  return getNumRowBlocks(rows);
+  return getNumBlocks(&Extent::known);
 }
 
 bool KernelShapes::bind(Extent &extent, int64_t value) {
@@ -166,16 +171,8 @@ KernelShapes::getShape(const KernelOperand &operand) const {
     for (const Extent &extent : leading)
       shape.push_back(extent.first);
   for (char letter : getLetters(operand)) {
-    if (letter == 'P') {
-      int64_t rows = 1;
-      bool isKnown = llvm::all_of(leading, [&](const Extent &extent) {
-        return !ShapedType::isDynamic(extent.first) &&
-               !llvm::MulOverflow(rows, extent.first, rows);
-      });
-      shape.push_back(isKnown ? getNumRowBlocks(rows) : ShapedType::kDynamic);
-    } else {
-      shape.push_back(get(letter).first);
-    }
+    shape.push_back(letter == 'P' ? getNumBlocks(&Extent::first)
+                                  : get(letter).first);
   }
   return shape;
 }

@@ -56,6 +56,7 @@ private:
   Extent &get(char letter) { return extents[letter - 'A']; }
   const Extent &get(char letter) const { return extents[letter - 'A']; }
   LogicalResult verifyBroadcast(EmitErrorFn emitError) const;
+  int64_t getNumBlocks(int64_t Extent::*value) const;
   int64_t getKnown(char letter) const;
   bool bind(Extent &extent, int64_t value);
   bool bindDimension(char letter, int64_t value);

@@ -45,6 +45,16 @@ bool KernelSignature::hasOptionalOperands() const {
   });
 }
 
+bool KernelSignature::anyUser(
+    const KernelOperand &scratch,
+    function_ref<bool(const KernelOperand &)> predicate) const {
+  SmallVector<StringRef> gradients;
+  scratch.usedFor.split(gradients, ' ');
+  return llvm::any_of(gradients, [&](StringRef name) {
+    return predicate(operands[getIndex(name)]);
+  });
+}
+
 /// How many operands each group has. An op without optional ones has no
 /// attribute that says so, and one each.
 static SmallVector<int32_t> getSizes(Operation *op) {
@@ -79,17 +89,12 @@ static const KernelOperand *lookupOperand(const KernelSignature &signature,
   return nullptr;
 }
 
-static bool isDestination(const KernelOperand &operand) {
-  return operand.clause == KernelClause::Outs ||
-         operand.clause == KernelClause::Checkpoints;
-}
-
 MutableOperandRange
 mlir::pol::getKernelInits(Operation *op, const KernelSignature &signature) {
   unsigned begin = 0;
   unsigned size = 0;
   for (auto [operand, present] : llvm::zip(signature.operands, getSizes(op))) {
-    if (isDestination(operand))
+    if (operand.isDestination())
       size += present;
     else if (size == 0)
       begin += present;
@@ -109,41 +114,39 @@ void mlir::pol::getKernelEffects(
         !isa<MemRefType>(getPrimalType(operand.get().getType())))
       continue;
     bool isScratch = known->clause == KernelClause::Scratch;
-    if (isScratch || !isDestination(*known))
+    if (isScratch || !known->isDestination())
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
-    if (isScratch || isDestination(*known))
+    if (isScratch || known->isDestination())
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
 }
 
-bool mlir::pol::mayKernelWorkInPlace(Operation *,
-                                     const KernelSignature &signature,
+bool mlir::pol::mayKernelWorkInPlace(const KernelSignature &signature,
                                      OpOperand &input, OpOperand &destination) {
   const KernelOperand *from = lookupOperand(signature, input);
   const KernelOperand *to = lookupOperand(signature, destination);
   return from && to && !from->inPlace.empty() && from->inPlace == to->name;
 }
 
-bool mlir::pol::isKernelScratch(Operation *, const KernelSignature &signature,
+bool mlir::pol::isKernelScratch(const KernelSignature &signature,
                                 OpOperand &operand) {
   const KernelOperand *known = lookupOperand(signature, operand);
   return known && known->clause == KernelClause::Scratch;
 }
 
-bool mlir::pol::isKernelUnread(Operation *, const KernelSignature &signature,
+bool mlir::pol::isKernelUnread(const KernelSignature &signature,
                                OpOperand &operand) {
   const KernelOperand *known = lookupOperand(signature, operand);
   return known && known->isUnread;
 }
 
-bool mlir::pol::takesKernelShadow(Operation *, const KernelSignature &signature,
+bool mlir::pol::takesKernelShadow(const KernelSignature &signature,
                                   OpOperand &operand) {
   const KernelOperand *known = lookupOperand(signature, operand);
   return known && known->isCotangent;
 }
 
-CheckpointName mlir::pol::getKernelCheckpoint(Operation *,
-                                              const KernelSignature &signature,
+CheckpointName mlir::pol::getKernelCheckpoint(const KernelSignature &signature,
                                               OpOperand &operand) {
   const KernelOperand *known = lookupOperand(signature, operand);
   if (known && (known->clause == KernelClause::Saved ||
@@ -283,12 +286,14 @@ LogicalResult Verifier::verifyShadow(const KernelOperand &gradient) {
 LogicalResult Verifier::verifyScratch(const KernelOperand &scratch) {
   if (scratch.usedFor.empty())
     return success();
-  SmallVector<StringRef> gradients;
-  scratch.usedFor.split(gradients, ' ');
   bool isNeeded =
-      llvm::any_of(gradients, [&](StringRef name) { return get(name); });
+      signature.anyUser(scratch, [&](const KernelOperand &gradient) {
+        return get(gradient.name) != Value();
+      });
   if (isNeeded == (get(scratch.name) != Value()))
     return success();
+  SmallVector<StringRef> gradients;
+  scratch.usedFor.split(gradients, ' ');
   return op->emitOpError("expected ")
          << (isNeeded ? "" : "no ") << "scratch " << scratch.name
          << (isNeeded ? " where " : " without ")
@@ -376,7 +381,7 @@ LogicalResult Verifier::verifyElements() {
 LogicalResult Verifier::verifyResults() {
   SmallVector<Type> wanted;
   for (const KernelOperand &operand : signature.operands)
-    if (Value value = get(operand.name); value && isDestination(operand) &&
+    if (Value value = get(operand.name); value && operand.isDestination() &&
                                          isa<RankedTensorType>(value.getType()))
       wanted.push_back(value.getType());
   if (op->getResultTypes() == TypeRange(wanted))

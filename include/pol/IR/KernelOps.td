@@ -65,13 +65,13 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
       getKernelEffects(*this, getSignature(), effects);
     }
     bool $cppClass::mayWorkInPlace(OpOperand &input, OpOperand &destination) {
-      return mayKernelWorkInPlace(*this, getSignature(), input, destination);
+      return mayKernelWorkInPlace(getSignature(), input, destination);
     }
     bool $cppClass::isScratch(OpOperand &operand) {
-      return isKernelScratch(*this, getSignature(), operand);
+      return isKernelScratch(getSignature(), operand);
     }
     bool $cppClass::isUnread(OpOperand &operand) {
-      return isKernelUnread(*this, getSignature(), operand);
+      return isKernelUnread(getSignature(), operand);
     }
     void $cppClass::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                 MLIRContext *context) {
@@ -79,10 +79,10 @@ class Pol_KernelOp<string mnemonic, list<Trait> traits = []>
                                              getSignature());
     }
     bool $cppClass::takesShadow(OpOperand &operand) {
-      return takesKernelShadow(*this, getSignature(), operand);
+      return takesKernelShadow(getSignature(), operand);
     }
     CheckpointName $cppClass::getCheckpoint(OpOperand &operand) {
-      return getKernelCheckpoint(*this, getSignature(), operand);
+      return getKernelCheckpoint(getSignature(), operand);
     }
     void $cppClass::buildChecks(OpBuilder &builder) {
       buildKernelChecks(builder, *this, getSignature());

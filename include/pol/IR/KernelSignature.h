@@ -64,6 +64,10 @@ struct KernelOperand {
 
   constexpr KernelOperand(StringRef name, KernelClause clause, StringRef shape)
       : name(name), clause(clause), shape(shape) {}
+  /// Whether it is overwritten, and gives a result on tensors.
+  constexpr bool isDestination() const {
+    return clause == KernelClause::Outs || clause == KernelClause::Checkpoints;
+  }
   constexpr KernelOperand of(KernelElement value) const {
     KernelOperand copy = *this;
     copy.element = value;
@@ -148,6 +152,9 @@ struct KernelSignature {
   /// Operands that a verb gives by position: the leading ones, which are read.
   ArrayRef<KernelOperand> getInputs() const;
   bool hasOptionalOperands() const;
+  /// Whether any of the gradients that need some scratch satisfies a predicate.
+  bool anyUser(const KernelOperand &scratch,
+               function_ref<bool(const KernelOperand &)> predicate) const;
   /// The position of the operand of that name.
   unsigned getIndex(StringRef operand) const;
 };
@@ -182,17 +189,13 @@ MutableOperandRange getKernelInits(Operation *op,
                                    const KernelSignature &signature);
 void getKernelEffects(Operation *op, const KernelSignature &signature,
                       SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
-bool mayKernelWorkInPlace(Operation *op, const KernelSignature &signature,
-                          OpOperand &input, OpOperand &destination);
-bool isKernelScratch(Operation *op, const KernelSignature &signature,
-                     OpOperand &operand);
-bool isKernelUnread(Operation *op, const KernelSignature &signature,
-                    OpOperand &operand);
-bool takesKernelShadow(Operation *op, const KernelSignature &signature,
-                       OpOperand &operand);
+bool mayKernelWorkInPlace(const KernelSignature &signature, OpOperand &input,
+                          OpOperand &destination);
+bool isKernelScratch(const KernelSignature &signature, OpOperand &operand);
+bool isKernelUnread(const KernelSignature &signature, OpOperand &operand);
+bool takesKernelShadow(const KernelSignature &signature, OpOperand &operand);
 
-CheckpointName getKernelCheckpoint(Operation *op,
-                                   const KernelSignature &signature,
+CheckpointName getKernelCheckpoint(const KernelSignature &signature,
                                    OpOperand &operand);
 
 /// Drops what a kernel on tensors computes for nobody, and operands that it

@@ -71,8 +71,7 @@ private:
   OpFoldResult length;
   Value begin;
   Value end;
-  /// The length as a number to divide by. The mean of no elements is 0, and
-  /// their sum is: any number but 0 will do.
+  /// The length as a number to divide by.
   Value count;
 };
 } // namespace
@@ -82,9 +81,7 @@ void Expansion::build(OpBuilder &builder) {
   length = getExtent(builder, loc, x, rank - 1);
   begin = arith::ConstantIndexOp::create(builder, loc, 0);
   end = getValueOrCreateConstantIndexOp(builder, loc, length);
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  count = FloatBuilder{builder, loc, type}.fromIndex(
-      buildMax(builder, loc, end, one));
+  count = FloatBuilder{builder, loc, type}.count(length);
   buildRowLoop(builder, loc, x,
                [&](OpBuilder &body, Location, ValueRange indices) {
                  buildRow(body, loc, indices);

@@ -133,18 +133,25 @@ Value mlir::pol::buildIsFinite(OpBuilder &builder, Location loc, Value value) {
                                difference, difference);
 }
 
-/// Adds the elements from `begin` to `end`, one after the other.
-static Value buildPlainSum(OpBuilder &builder, Location loc, Value begin,
-                           Value end, FloatType type, ElementFn element) {
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+/// Combines an initial value with the elements from `begin` to `end`, one after
+/// the other.
+template <typename CombineOp>
+static Value buildFold(OpBuilder &builder, Location loc, Value begin, Value end,
+                       Value initial, ElementFn element) {
   auto loop = scf::ForOp::create(
-      builder, loc, begin, end, one, getFloatConstant(builder, loc, type, 0.0),
-      [&](OpBuilder &b, Location, Value index, ValueRange running) {
-        Value sum = arith::AddFOp::create(b, loc, running.front(),
-                                          element(b, loc, index));
-        scf::YieldOp::create(b, loc, sum);
+      builder, loc, begin, end, arith::ConstantIndexOp::create(builder, loc, 1),
+      initial, [&](OpBuilder &b, Location, Value index, ValueRange running) {
+        Value next = element(b, loc, index);
+        Value result = CombineOp::create(b, loc, running.front(), next);
+        scf::YieldOp::create(b, loc, result);
       });
   return loop.getResult(0);
+}
+
+static Value buildPlainSum(OpBuilder &builder, Location loc, Value begin,
+                           Value end, FloatType type, ElementFn element) {
+  Value zero = getFloatConstant(builder, loc, type, 0.0);
+  return buildFold<arith::AddFOp>(builder, loc, begin, end, zero, element);
 }
 
 Value mlir::pol::buildBlockedSum(OpBuilder &builder, Location loc,
@@ -181,16 +188,10 @@ Value mlir::pol::buildBlockedSum(OpBuilder &builder, Location loc,
 Value mlir::pol::buildMaximum(OpBuilder &builder, Location loc,
                               OpFoldResult length, Value initial,
                               ElementFn element) {
-  auto loop = scf::ForOp::create(
-      builder, loc, arith::ConstantIndexOp::create(builder, loc, 0),
-      getValueOrCreateConstantIndexOp(builder, loc, length),
-      arith::ConstantIndexOp::create(builder, loc, 1), initial,
-      [&](OpBuilder &b, Location, Value index, ValueRange running) {
-        Value maximum = arith::MaximumFOp::create(b, loc, running.front(),
-                                                  element(b, loc, index));
-        scf::YieldOp::create(b, loc, maximum);
-      });
-  return loop.getResult(0);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value end = getValueOrCreateConstantIndexOp(builder, loc, length);
+  return buildFold<arith::MaximumFOp>(builder, loc, zero, end, initial,
+                                      element);
 }
 
 Value mlir::pol::buildMagnitude(OpBuilder &builder, Location loc,
@@ -254,6 +255,13 @@ Value FloatBuilder::fromIndex(OpFoldResult index) {
   value = builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
                                                    value);
   return builder.createOrFold<arith::SIToFPOp>(loc, type, value);
+}
+
+Value FloatBuilder::count(OpFoldResult length) {
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  return fromIndex(
+      buildMax(builder, loc,
+               getValueOrCreateConstantIndexOp(builder, loc, length), one));
 }
 
 Value FloatBuilder::load(Value array, ValueRange indices) {

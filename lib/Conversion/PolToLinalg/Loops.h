@@ -124,6 +124,9 @@ struct FloatBuilder {
   Value exp(Value value);
   /// An index, which is not negative.
   Value fromIndex(OpFoldResult index);
+  /// The length of rows as a number to divide sums by, 1 at least: the sum of
+  /// no elements is 0, and so is their mean.
+  Value count(OpFoldResult length);
   /// Elements of arrays, converted from and to their type.
   Value load(Value array, ValueRange indices);
   void store(Value value, Value array, ValueRange indices);

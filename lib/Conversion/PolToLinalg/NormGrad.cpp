@@ -124,11 +124,7 @@ void NormGrad::build(OpBuilder &builder) {
     return;
   OpFoldResult length =
       getExtent(builder, loc, x, cast<MemRefType>(x.getType()).getRank() - 1);
-  // The mean of no elements is not used: any number but 0 will do.
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value count = FloatBuilder{builder, loc, type}.fromIndex(
-      buildMax(builder, loc,
-               getValueOrCreateConstantIndexOp(builder, loc, length), one));
+  Value count = FloatBuilder{builder, loc, type}.count(length);
   buildRowLoop(builder, loc, x, [&](OpBuilder &b, Location, ValueRange row) {
     buildRow(b, row, length, count);
   });

@@ -67,13 +67,7 @@ private:
 void Expansion::build(OpBuilder &builder) {
   Location loc = op.getLoc();
   length = getLength(builder, loc);
-  // The mean of no elements is 0, and their sum is: any number but 0 will do.
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value divisor = builder.createOrFold<arith::MaxSIOp>(
-      loc, getValueOrCreateConstantIndexOp(builder, loc, length), one);
-  divisor = builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
-                                                     divisor);
-  count = builder.createOrFold<arith::SIToFPOp>(loc, type, divisor);
+  count = FloatBuilder{builder, loc, type}.count(length);
   buildRowLoop(builder, loc, op.getX(),
                [&](OpBuilder &body, Location, ValueRange indices) {
                  buildRow(body, loc, indices);
