@@ -64,6 +64,8 @@ class Body(Writer):
                 new = self.new_buffer(leaves=True)
                 if new is not None:
                     self.show(new)
+            if entered.needed and not entered.used:
+                self.fill(self.allocate(frame, "i8", [("const", 3)], False))
             choices = [b for b in self.buffers[-1]
                        if self.may_leave(b, frame.level)]
             kept.extend(self.rng.sample(choices, min(len(choices), 2))
@@ -118,7 +120,7 @@ class Body(Writer):
         return name, model.Known(lambda values: int(compare(
             model.evaluate(left, values), model.evaluate(right, values))), [])
 
-    def arm(self, template):
+    def arm(self, template, firm):
         """The lines and nodes of one arm, and the buffer that it yields."""
         nodes, chosen = [], []
 
@@ -130,7 +132,7 @@ class Body(Writer):
             else:
                 self.emit("scf.yield")
 
-        lines = self.region(Entered("branch"), write, nodes)
+        lines = self.region(Entered("branch", firm=firm), write, nodes)
         return lines, nodes, chosen
 
     def like(self, template):
@@ -152,9 +154,10 @@ class Body(Writer):
         name, node = self.condition()
         self.nodes.append(node)
         template = self.template()
-        second = self.arm(template)
+        firm = isinstance(node, model.Decided)
+        second = self.arm(template, firm)
         has_else = template is not None or self.rng.random() < 0.6
-        first = self.arm(template) if has_else else ([], [], [])
+        first = self.arm(template, firm) if has_else else ([], [], [])
         node.arms += [first[1], second[1]]
         result = self.joined([first, second]) if template else ("", "")
         self.emit(f"{result[0]}scf.if {name}{result[1]} {{")
@@ -186,7 +189,8 @@ class Body(Writer):
             self.features.add("switch on sizes")
         self.nodes.append(node)
         template = self.template()
-        arms = [self.arm(template) for _ in range(count)]
+        arms = [self.arm(template, isinstance(node, model.Decided))
+                for _ in range(count)]
         node.arms += [nodes for _, nodes, _ in arms]
         result = self.joined(arms) if template else ("", "")
         types = result[1].replace("(", "").replace(")", "") if template else ""
@@ -228,7 +232,16 @@ class Body(Writer):
                 self.known[-1][variable] = variable[1]
             write()
 
-        return self.region(Entered(kind), body, node.body)
+        count = getattr(node, "count", None)
+        firm = count is None or not self.is_constant(count)
+        return self.region(Entered(kind, firm=firm), body, node.body)
+
+    @classmethod
+    def is_constant(cls, expression):
+        if expression[0] == "const":
+            return True
+        return (expression[0] not in ("var", "dim")
+                and all(map(cls.is_constant, expression[1:])))
 
     def loop_statement(self):
         text, node = self.bounds()
@@ -390,10 +403,8 @@ class Callee:
                    for n in self.body.top)
 
     def call(self, caller):
-        given = [caller.pick(lambda b, k=kind: b.element == k[0]
-                             and b.rank == k[1] and (b.writable or not k[2]))
-                 for kind in (b[1] for b in self.buffers)]
         space = self.choose_space(caller)
+        given = [self.argument(caller, *kind) for _, kind in self.buffers]
         if None in given or (self.space and space is None):
             return
         names, types, roots = [], [], {}
@@ -401,6 +412,7 @@ class Callee:
             names.append(space.name)
             types.append(space.type)
             roots = {0: space.root}
+            caller.note_use(space)
         names += ["%out", "%tape", "%position"]
         types += ["memref<?xi64>", "memref<?xi8>", "memref<1xi64>"]
         arguments = {}
@@ -431,6 +443,15 @@ class Callee:
             caller.features.add("buffer out of a call")
         caller.emit(f"{results[0]}func.call @{self.body.name}("
                     f"{', '.join(names)}) : ({', '.join(types)}){results[1]}")
+
+    @staticmethod
+    def argument(caller, element, rank, writable):
+        if caller.rng.random() < 0.7:
+            buffer = caller.pick(lambda b: b.element == element and b.rank ==
+                                 rank and (b.writable or not writable))
+            if buffer is not None:
+                return buffer
+        return caller.new_buffer(element, caller.dims(rank))
 
     def choose_space(self, caller):
         if not self.space:

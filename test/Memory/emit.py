@@ -48,11 +48,17 @@ class Buffer:
 
 @dataclasses.dataclass
 class Entered:
-    """A region that is being written. kind: frame, branch, loop or while."""
+    """A region that is being written. kind: frame, branch, loop or while. firm:
+    that the compiler cannot know how often it runs. used: a frame that is
+    allocated from. needed: a frame that has to be, or it would be folded away,
+    and something from an outer space in it be placed elsewhere."""
 
     kind: str
     root: int = -1
     node: object = None
+    firm: bool = False
+    used: bool = False
+    needed: bool = False
 
 
 def static_dims(dims):
@@ -181,14 +187,23 @@ class Function:
                        if e.kind == "frame" and e.root == space.root), None)
         if losing is None:
             return "here"
-        between = {e.kind for e in after[losing + 1:]}
+        between = after[losing + 1:]
         if self.path[-1].kind != "frame" and not leaves:
-            return "here"
-        if between & {"loop", "while"}:
-            return None if leaves else "here"
-        if "branch" in between and not is_static:
-            return None if leaves else "here"
-        return after[losing]
+            return "here" if self.path[-1].firm else None
+        loops = [e for e in between if e.kind in ("loop", "while")]
+        if not is_static:
+            loops += [e for e in between if e.kind == "branch"]
+        if not loops:
+            return after[losing]
+        return None if leaves or not any(e.firm for e in loops) else "here"
+
+    def note_use(self, space):
+        """Something is allocated from the space here."""
+        if space.level >= 0:
+            self.path[space.level].used = True
+        for entered in self.path[space.level + 1:]:
+            if entered.kind == "frame" and entered.root == space.root:
+                entered.needed = True
 
     def can_allocate(self, space, is_static, leaves, allow_unbounded):
         place = self.placement(space, is_static, leaves)
@@ -212,6 +227,7 @@ class Function:
             space, all(d[0] == "const" for d in dims), leaves)
         extents = [self.index(d) for d in dims if d[0] != "const"]
         name = self.fresh("b")
+        self.note_use(space)
         node = model.Alloc(space.root, dims, prelude.ELEMENTS[element][0])
         losing = any(e.kind == "frame" and e.root == space.root
                      for e in self.path[space.level + 1:])
