@@ -397,11 +397,6 @@ class Callee:
     def flags_needed(self):
         return len(self.flags)
 
-    def persists(self):
-        return any(isinstance(n, (model.Alloc, model.Loop, model.Call,
-                                  model.Known, model.Decided))
-                   for n in self.body.top)
-
     def call(self, caller):
         space = self.choose_space(caller)
         given = [self.argument(caller, *kind) for _, kind in self.buffers]
@@ -465,7 +460,7 @@ class Callee:
                        for e in caller.path[space.level + 1:])
             if lost and caller.rng.random() < 0.8:
                 continue
-            if self.persists() and caller.in_decided_loop(space.root):
+            if model.persists(self.body.top) and caller.in_decided_loop(space.root):
                 if not unbounded:
                     continue
                 caller.features.add("unbounded")

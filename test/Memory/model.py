@@ -184,6 +184,20 @@ class Call:
     flags: dict  # its flags as the caller's
 
 
+def persists(nodes):
+    """Whether a piece of program may leave something allocated behind."""
+    for node in nodes:
+        inner = [node.before] if isinstance(node, Frame) else []
+        inner += getattr(node, "arms", [])
+        if isinstance(node, (Loop, DecidedLoop)):
+            inner.append(node.body)
+        if isinstance(node, Call) and node.roots:
+            inner.append(node.callee)
+        if isinstance(node, Alloc) or any(map(persists, inner)):
+            return True
+    return False
+
+
 @dataclasses.dataclass
 class Context:
     """Where in a program the walk is: the values of variables, and what the

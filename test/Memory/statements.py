@@ -265,7 +265,8 @@ class Writer(Function):
         sums = "f64" if source.element == "f64" else "f32"
         ins, kept = [source], []
         if kernel != "softmax":
-            weight = self.pick(lambda b: b.element in prelude.FLOATS
+            # No wider than sums are.
+            weight = self.pick(lambda b: b.element in ("bf16", "f32", sums)
                                and b.dims == source.dims[-1:])
             if weight is not None:
                 ins.append(weight)
