@@ -166,6 +166,7 @@ class Body(Writer):
             self.emit("} else {")
             self.lines += first[0]
         self.emit("}")
+        self.use_joined(template)
 
     def joined(self, arms):
         buffers = [chosen[0] for _, _, chosen in arms]
@@ -200,6 +201,13 @@ class Body(Writer):
             self.emit("default {" if last else f"case {number} {{")
             self.lines += lines
             self.emit("}")
+        self.use_joined(template)
+
+    def use_joined(self, template):
+        """Reads what the arms yield: else a buffer in them is done with where
+        it is made, and may be placed there."""
+        if template is not None and None not in template.shown:
+            self.mix(self.buffers[-1][-1])
 
     @staticmethod
     def _case(value, count):

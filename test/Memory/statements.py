@@ -191,14 +191,14 @@ class Writer(Function):
         """The first or the second half in each dimension."""
         if 0 in buffer.shown:
             return None  # MLIR does not infer the strides of such
-        halves = [("ceildiv", d, ("const", 2)) for d in buffer.dims]
+        halves = [model.fold("ceildiv", d, ("const", 2)) for d in buffer.dims]
         sizes, offsets = [], []
         for extent, half in zip(buffer.dims, halves):
             size = self.index(half)
             sizes.append(size)
             offsets.append(self.constant(0))
             if self.rng.random() < 0.5:
-                offsets[-1] = self.index(("sub", extent, half))
+                offsets[-1] = self.index(model.fold("sub", extent, half))
         ones = ", ".join("1" * buffer.rank)
         if buffer.layout:
             result = buffer.layout
@@ -224,7 +224,7 @@ class Writer(Function):
         if None not in buffer.shown:
             total = buffer.shown[0] * buffer.shown[1]
         view = dataclasses.replace(
-            buffer, name=name, dims=[("mul", *buffer.dims)], shown=[total])
+            buffer, name=name, dims=[model.fold("mul", *buffer.dims)], shown=[total])
         self.emit(f"{name} = memref.collapse_shape {buffer.name} [[0, 1]] : "
                   f"{buffer.type} into {view.type}")
         return view
