@@ -194,7 +194,9 @@ class Function:
         if not is_static:
             loops += [e for e in between if e.kind == "branch"]
         if not loops:
-            return after[losing]
+            # A branch that is never taken goes, and its allocations with it.
+            surely = all(e.firm for e in between if e.kind == "branch")
+            return after[losing] if surely else None
         return None if leaves or not any(e.firm for e in loops) else "here"
 
     def note_use(self, space):
