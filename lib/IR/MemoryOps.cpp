@@ -143,6 +143,10 @@ LogicalResult AllocOp::verify() {
 }
 
 LogicalResult CarveOp::verify() {
+  if (auto alignment = getAlignment();
+      alignment && (*alignment <= 0 || !llvm::isPowerOf2_64(*alignment)))
+    return emitOpError("expected an alignment that is a power of two, but got ")
+           << *alignment;
   if (failed(verifyExtents(*this, getBuffer().getType(), getExtents())))
     return failure();
   return verifyFreshBuffer(*this, getBuffer().getType(),

@@ -61,9 +61,17 @@ void mlir::pol::buildPlaceStage(OpPassManager &pm,
                                 const PipelineOptions &options) {
   pm.addPass(createVerifyLifetimes());
   pm.addPass(createReleaseBuffers());
-  LowerFramesOptions lower;
-  lower.maxStackBytes = options.maxStackBytes;
-  pm.addPass(createLowerFrames(lower));
+  PromoteFramesOptions promote;
+  promote.maxStackBytes = options.maxStackBytes;
+  pm.addPass(createPromoteFrames(promote));
+  pm.addPass(createHoistAllocs());
+  if (options.placement != "carve") {
+    PlanMemoryOptions plan;
+    plan.mode = options.placement;
+    plan.reportUnknown = options.reportHidden;
+    pm.addPass(createPlanMemory(plan));
+  }
+  pm.addPass(createLowerFrames());
   // Once there are no frames that checks would have to be moved out of.
   if (options.checks)
     pm.addPass(createEmitChecks());

@@ -93,6 +93,7 @@ void mlir::pol::buildPolToNVVM(OpPassManager &pm,
   PipelineOptions stages;
   stages.strict = options.strict;
   stages.reportHidden = options.reportHidden;
+  stages.placement = options.placement;
   stages.maxStackBytes = options.maxStackBytes;
   stages.checks = options.checks;
   buildDescribeStage(pm, stages);

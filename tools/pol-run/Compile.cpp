@@ -112,6 +112,7 @@ static void registerRuntime(ExecutionEngine &engine) {
     add("pol_space_release", &pol_space_release);
     add("pol_space_reset", &pol_space_reset);
     add("pol_space_retract", &pol_space_retract);
+    add("pol_space_trim", &pol_space_trim);
     add("pol_space_watermark", &pol_space_watermark);
     add("pol_thread_heap", &pol_thread_heap);
     return symbols;

@@ -200,6 +200,7 @@ def Pol_CarveOp : Pol_Op<"carve", []> {
     the space cannot give the buffer, or an extent is negative or the size
     overflows, `ok` is false and the buffer must not be touched.
     `pol-thread-status` turns that into an early return of the function.
+    `alignment`, of the address, is a power of two.
 
     ```mlir
     %m, %ok = pol.carve %arena[%n] : !pol.arena -> memref<?xf32>
@@ -209,12 +210,31 @@ def Pol_CarveOp : Pol_Op<"carve", []> {
                        Variadic<Index>:$extents,
                        OptionalAttr<StrAttr>:$name,
                        OptionalAttr<StrAttr>:$kernel,
-                       OptionalAttr<Pol_BufferRoleAttr>:$role);
+                       OptionalAttr<Pol_BufferRoleAttr>:$role,
+                       OptionalAttr<I64Attr>:$alignment);
   let results = (outs AnyMemRef:$buffer, I1:$ok);
   let assemblyFormat = [{
     $space (`[` $extents^ `]`)? attr-dict `:` type($space) `->` type($buffer)
   }];
   let hasVerifier = 1;
+}
+
+def Pol_TrimOp : Pol_Op<"trim", []> {
+  let summary = "give back the end of what was carved last";
+  let description = [{
+    Keeps the first bytes of a buffer that is the last carved from its space,
+    and lets the space have the others again. A space that cannot do so keeps
+    them all.
+
+    ```mlir
+    pol.trim %slab to %bytes in %arena : memref<?xi8>, !pol.arena
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Index:$bytes,
+                       Arg<Pol_AnySpace, "", [MemRead, MemWrite]>:$space);
+  let assemblyFormat = [{
+    $buffer `to` $bytes `in` $space attr-dict `:` type($buffer) `,` type($space)
+  }];
 }
 
 def Pol_ReleaseOp : Pol_Op<"release", []> {

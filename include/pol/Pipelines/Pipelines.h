@@ -39,6 +39,12 @@ struct StageOptions : PassPipelineOptions<Pipeline> {
       *this, "checks",
       llvm::cl::desc("Compare at run time extents that have to fit each other"),
       llvm::cl::init(true)};
+  Option<std::string> placement{
+      *this, "placement",
+      llvm::cl::desc("How spaces are carved from: plan (as one slab, packed), "
+                     "bump (as one slab, one buffer after the other) or carve "
+                     "(buffer by buffer, at run time)"),
+      llvm::cl::init("plan")};
   Option<int64_t> maxStackBytes{
       *this, "max-stack-bytes",
       llvm::cl::desc("Bytes of stack that frames may take along any chain of "

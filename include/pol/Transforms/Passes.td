@@ -210,15 +210,125 @@ def ReleaseBuffers : Pass<"pol-release-buffers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::pol::PolDialect"];
 }
 
-def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
-  let summary = "turn frames into stack buffers, marks and retracts";
+def PromoteFrames : Pass<"pol-promote-frames", "::mlir::ModuleOp"> {
+  let summary = "move frames of arrays of static size to the stack";
   let description = [{
     A frame from which only arrays of static size are allocated becomes stack
     buffers, hoisted to the entry of the function or parallel body, as long as
-    no chain of calls needs more than `max-stack-bytes`. Every other frame is a
-    mark and a retract of its space. An allocation from an outer space inside a
-    frame is placed before the frame, or reported where its size does not allow
-    that. Remaining allocations become carves.
+    no chain of calls needs more than `max-stack-bytes`.
+
+    ```mlir
+    pol.frame on %arena : !pol.arena {
+    ^bb0(%f: !pol.frame):
+      %t = pol.alloc %f[] : !pol.frame -> memref<16xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %t = memref.alloca() : memref<16xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxStackBytes", "max-stack-bytes", "int64_t", "65536",
+           "Bytes of stack that frames may take along any chain of calls">,
+    Option<"allocaScope", "alloca-scope", "bool", "false",
+           "Emit memref.alloca_scope in place of hoisted stack buffers, for "
+           "consumers that lower it themselves">
+  ];
+  let dependentDialects = [
+    "::mlir::memref::MemRefDialect", "::mlir::pol::PolDialect"
+  ];
+}
+
+def HoistAllocs : Pass<"pol-hoist-allocs", "::mlir::ModuleOp"> {
+  let summary = "allocate from outer spaces before frames are opened on them";
+  let description = [{
+    An allocation from an outer space inside a frame that is open on the same
+    memory would go when the frame closes. It is placed before the frame, or
+    reported where its size does not allow that.
+
+    ```mlir
+    pol.frame on %arena : !pol.arena {
+    ^bb0(%f: !pol.frame):
+      %t = pol.alloc %arena[%n] : !pol.arena -> memref<?xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %t = pol.alloc %arena[%n] : !pol.arena -> memref<?xf32>
+    pol.frame on %arena : !pol.arena {
+    ^bb0(%f: !pol.frame):
+    }
+    ```
+  }];
+}
+
+def PlanMemory : Pass<"pol-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "give all that a function allocates its place in one slab";
+  let description = [{
+    Of a function that takes a space, all that it allocates, in frames, branches
+    and loops and by calls, gets its place in one slab for the space, whose size
+    follows from the shapes that the function is given. Buffers that are never in
+    use at once share memory. The function takes the slab in place of the space.
+    Where it has to be called with the space, as a public function has, another
+    one of its name carves the slab, checking once that it fits.
+
+    Of a public function `f`, `f_footprint` says how large the slab is, given the
+    dynamic extents and `index` arguments of `f` in order: in bytes, or -1 where
+    that overflows. Of several spaces there are `f_footprint_0`, `f_footprint_1`
+    and so on.
+
+    ```mlir
+    func.func @f(%arena: !pol.arena, %x: memref<?xf32>) {
+      pol.frame on %arena : !pol.arena {
+      ^bb0(%frame: !pol.frame):
+        %t = pol.alloc %frame[%n] : !pol.frame -> memref<?xf32>
+      }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func private @f_in_slab(%slab: memref<?xi8>, %x: memref<?xf32>) {
+      %t = memref.view %slab[%c0][%n] : memref<?xi8> to memref<?xf32>
+    }
+    func.func @f(%arena: !pol.arena, %x: memref<?xf32>) {
+      %m = pol.mark %arena : !pol.arena
+      %slab, %ok = pol.carve %arena[%bytes] {alignment = 256 : i64,
+          kernel = "f", role = #pol.role<slab>} : !pol.arena -> memref<?xi8>
+      call @f_in_slab(%slab, %x) : (memref<?xi8>, memref<?xf32>) -> ()
+      %done = pol.retract %arena, %m : !pol.arena
+    }
+    ```
+
+    Where a size depends on data, or nothing is known of what is called, a remark
+    says so at its place, the function stays as it is, and so do its callers.
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", "\"plan\"",
+           "plan, or bump: one buffer after the other, as an arena does">,
+    Option<"requireFootprint", "require-footprint", "bool", "false",
+           "A function whose footprint is not known is an error">,
+    Option<"reportUnknown", "report-unknown", "bool", "true",
+           "Say why a footprint is not known">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::pol::PolDialect"
+  ];
+}
+
+def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
+  let summary = "turn frames into marks and retracts, allocations into carves";
+  let description = [{
+    A frame becomes a mark and a retract of its space; allocations become carves.
+    Buffers that bufferization added in a parallel region go to the worker's
+    stack.
 
     ```mlir
     pol.frame on %arena : !pol.arena {
@@ -235,13 +345,6 @@ def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
     %done = pol.retract %arena, %m : !pol.arena
     ```
   }];
-  let options = [
-    Option<"maxStackBytes", "max-stack-bytes", "int64_t", "65536",
-           "Bytes of stack that frames may take along any chain of calls">,
-    Option<"allocaScope", "alloca-scope", "bool", "false",
-           "Emit memref.alloca_scope in place of hoisted stack buffers, for "
-           "consumers that lower it themselves">
-  ];
   let dependentDialects = [
     "::mlir::memref::MemRefDialect", "::mlir::pol::PolDialect"
   ];

@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --pol-lower-frames=max-stack-bytes=0 --split-input-file --verify-diagnostics \
+// RUN: pol-opt %s --pol-hoist-allocs --pol-lower-frames --split-input-file --verify-diagnostics \
 // RUN:   | FileCheck %s
 
 // An allocation from an outer space, inside of a frame on it, is made before
