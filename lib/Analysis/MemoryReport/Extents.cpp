@@ -40,8 +40,7 @@ std::vector<Extent> mlir::pol::getExtents(const ReportedBuffer &buffer,
   auto endOf = [&](int64_t end) { return end < 0 ? lastStep : end; };
   std::vector<Extent> extents;
   for (const ReportedLife &life : buffer.lives)
-    extents.push_back(
-        {life.offset, buffer.bytes, life.begin, endOf(life.end)});
+    extents.push_back({life.offset, buffer.bytes, life.begin, endOf(life.end)});
   if (!extents.empty())
     return extents;
   int64_t end = endOf(buffer.end);
@@ -54,8 +53,7 @@ std::vector<Extent> mlir::pol::getExtents(const ReportedBuffer &buffer,
   return extents;
 }
 
-std::vector<BytesInUse>
-mlir::pol::getBytesInUse(const ReportedSpace &space) {
+std::vector<BytesInUse> mlir::pol::getBytesInUse(const ReportedSpace &space) {
   int64_t lastStep = getLastStep(space);
   std::vector<BytesInUse> changes;
   for (const ReportedBuffer &buffer : space.buffers)

@@ -26,7 +26,7 @@ text{font:11px Helvetica,Arial,"Liberation Sans","DejaVu Sans",sans-serif;fill:#
 .a{fill:#555}.c{fill:#6b6b6b}.k{font-weight:bold}
 .h{font-size:15px;font-weight:bold}
 .H{font-size:20px;font-weight:bold}
-.output{fill:#7fb3e0}.checkpoint{fill:#f3c04f}.scratch{fill:#a9dcc3}.hidden{fill:#e07a5f}.other{fill:#c4c4c8}
+.output{fill:#74a9e0}.checkpoint{fill:#f3c04f}.scratch{fill:#bde5b5}.hidden{fill:#e0705a}.other{fill:#94949c}
 .b:hover rect{stroke:#111;stroke-width:1.5}
 .plot{fill:#fafafa}
 .grid{stroke:#e6e6e6}
@@ -79,7 +79,7 @@ static llvm::StringMap<StepRange> getRanges(const MemoryReport &report) {
 
 /// More buffers get more room, more plots less.
 static double getPlotHeight(const ReportedSpace &space, size_t plots) {
-  double most = space.buffers.size() > 1000 ? 900
+  double most = space.buffers.size() > 1000  ? 900
                 : space.buffers.size() > 150 ? 640
                                              : 440;
   return std::max(most / (1 + 0.4 * (plots - 1.0)), 240.0);
@@ -99,10 +99,9 @@ static double paintSpaces(SvgWriter &svg, const MemoryReport &report,
       empty += (empty.empty() ? "" : ", ") + makePrintable(space.name);
       continue;
     }
-    y = space.clock.empty()
-            ? paintBar(svg, space, y)
-            : paintPlot(svg, space, ranges.lookup(space.clock), y,
-                        getPlotHeight(space, plots));
+    y = space.clock.empty() ? paintBar(svg, space, y)
+                            : paintPlot(svg, space, ranges.lookup(space.clock),
+                                        y, getPlotHeight(space, plots));
     any = true;
     y += 30;
   }
@@ -125,8 +124,8 @@ void mlir::pol::printSvg(llvm::raw_ostream &os, const MemoryReport &report) {
   svg.text(24, 38, "H", fitText(heading, 20, (pictureWidth - 48) / 1.1));
   paintLegend(svg, report, 64);
   double bottom = paintSpaces(svg, report, 88);
-  std::string size = SvgWriter::number(pictureWidth) + " " +
-                     SvgWriter::number(bottom);
+  std::string size =
+      SvgWriter::number(pictureWidth) + " " + SvgWriter::number(bottom);
   os << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << size
      << "\" width=\"" << SvgWriter::number(pictureWidth) << "\" height=\""
      << SvgWriter::number(bottom) << "\" role=\"img\" aria-label=\""

@@ -149,7 +149,8 @@ static double getLineHeight(double size) { return size * 1.25; }
 
 bool BufferPainter::paintHorizontal(llvm::StringRef text, llvm::StringRef bytes,
                                     const Box &box) {
-  double size = box.height >= getLineHeight(fontSize) ? fontSize : smallFontSize;
+  double size =
+      box.height >= getLineHeight(fontSize) ? fontSize : smallFontSize;
   double line = getLineHeight(size), room = box.width - 2 * padding;
   if (box.height < line)
     return false;

@@ -30,7 +30,8 @@ public:
   BufferPainter(SvgWriter &svg, const ReportedSpace &space)
       : svg(svg), space(space) {}
 
-  /// What the buffer takes, in `area`. A box too thin to see becomes a hairline.
+  /// What the buffer takes, in `area`. A box too thin to see becomes a
+  /// hairline.
   void add(const ReportedBuffer &buffer, std::vector<Box> boxes,
            const Box &area);
   /// Labels keep clear of it.

@@ -145,9 +145,8 @@ void Plot::findLevels() {
   add(bound, "live set", "bound", "");
   add(bump, "bump watermark", "bump", compare(bump, peak, "peak"));
   add(space.capacity, "capacity", "capacity", "");
-  llvm::sort(levels, [](const Level &a, const Level &b) {
-    return a.bytes < b.bytes;
-  });
+  llvm::sort(levels,
+             [](const Level &a, const Level &b) { return a.bytes < b.bytes; });
 }
 
 void Plot::findTop() {
@@ -187,8 +186,8 @@ void Plot::paintBuffers() {
     for (const Extent &extent : list) {
       double x = getX(extent.begin);
       double y = getY(double(extent.offset) + double(extent.bytes));
-      boxes.push_back({x, y, std::max(getX(extent.end) - x, 0.0),
-                       getY(extent.offset) - y});
+      boxes.push_back(
+          {x, y, std::max(getX(extent.end) - x, 0.0), getY(extent.offset) - y});
     }
     painter.add(buffer, std::move(boxes), area);
   }
@@ -283,8 +282,8 @@ void Plot::paintInUse(const Box &strip) {
     if (bytes == last)
       continue;
     data += "H" + number(strip.x + index * columnWidth) + "V" +
-            number(strip.bottom() - (strip.height - 2) * bytes /
-                                        std::max<double>(most, 1));
+            number(strip.bottom() -
+                   (strip.height - 2) * bytes / std::max<double>(most, 1));
     last = bytes;
   }
   data += "H" + number(strip.right()) + "V" + number(strip.bottom()) + "Z";

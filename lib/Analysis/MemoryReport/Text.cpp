@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pol/Analysis/MemoryReport.h"
+#include "Extents.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -28,6 +28,7 @@ public:
   /// Drops a column of which nothing is known.
   void dropIfUnknown(size_t column);
 
+  size_t size() const { return rows.size(); }
   void print(llvm::raw_ostream &os) const;
 
 private:
@@ -115,23 +116,38 @@ static void printBuffers(llvm::raw_ostream &os, const MemoryReport &report) {
 }
 
 static void printTotals(llvm::raw_ostream &os, const MemoryReport &report) {
-  if (report.spaces.empty())
-    return;
-  enum { Space, Mode, Capacity, Bump, Peak, LiveSet, ToLiveSet, OfBump, End };
+  enum { Space, Mode, Capacity, Bump, Peak, LiveSet, ToLiveSet, ToBump, End };
   Table table(Capacity, End);
   table.add({"space", "mode", "capacity", "bump", "peak", "live set",
              "peak/live set", "peak/bump"});
-  for (const ReportedSpace &space : report.spaces)
+  for (const ReportedSpace &space : report.spaces) {
+    if (space.clock.empty())
+      continue;
     table.add({cell(space.name), cell(space.mode), numberCell(space.capacity),
                numberCell(space.bump), numberCell(space.peak),
                numberCell(space.lowerBound),
                ratioCell(space.peak, space.lowerBound),
                ratioCell(space.peak, space.bump)});
+  }
   // From the right: dropping a column moves those after it.
   for (size_t column = End; column-- > Capacity;)
     table.dropIfUnknown(column);
-  os << "\n";
-  table.print(os);
+  if (table.size() > 1) {
+    os << "\n";
+    table.print(os);
+  }
+}
+
+/// Without time there is no peak.
+static void printSums(llvm::raw_ostream &os, const MemoryReport &report) {
+  for (const ReportedSpace &space : report.spaces) {
+    if (!space.clock.empty())
+      continue;
+    int64_t sum = 0;
+    for (const ReportedBuffer &buffer : space.buffers)
+      sum = addBytes(sum, buffer.bytes);
+    os << "\n  " << cell(space.name) << ": " << sum << " bytes in all\n";
+  }
 }
 
 void mlir::pol::printText(llvm::raw_ostream &os, const MemoryReport &report) {
@@ -141,4 +157,5 @@ void mlir::pol::printText(llvm::raw_ostream &os, const MemoryReport &report) {
   os << "\n";
   printBuffers(os, report);
   printTotals(os, report);
+  printSums(os, report);
 }

@@ -106,8 +106,7 @@ static bool parseElement(StringRef &rest, Element &element) {
     return false;
   while (true) {
     size_t end = rest.find('<');
-    if (end == StringRef::npos ||
-        !unescape(rest.take_front(end), element.text))
+    if (end == StringRef::npos || !unescape(rest.take_front(end), element.text))
       return false;
     rest = rest.drop_front(end);
     if (rest.consume_front("</"))
@@ -119,8 +118,7 @@ static bool parseElement(StringRef &rest, Element &element) {
 
 std::optional<Element> parseXml(const std::string &text) {
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
-  if (!llvm::isLegalUTF8String(&begin, begin + text.size()) ||
-      !isAllowed(text))
+  if (!llvm::isLegalUTF8String(&begin, begin + text.size()) || !isAllowed(text))
     return std::nullopt;
   Element root;
   StringRef rest = text;

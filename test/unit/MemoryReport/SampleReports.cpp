@@ -35,8 +35,8 @@ static ReportedBuffer makeBuffer(std::mt19937 &random, unsigned index,
                                  int64_t steps) {
   // Not <random>'s distributions, which are not the same everywhere.
   auto below = [&](int64_t limit) { return int64_t(random() % limit); };
-  static const char *const names[] = {"q", "k_projection", "scores", "rstd",
-                                      "dweight_partials", "y"};
+  static const char *const names[] = {"q",    "k_projection",     "scores",
+                                      "rstd", "dweight_partials", "y"};
   static const char *const kernels[] = {"pol.attention", "pol.rms_norm",
                                         "pol.matmul_grad"};
   ReportedBuffer buffer;

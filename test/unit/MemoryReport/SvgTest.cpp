@@ -155,8 +155,19 @@ TEST(Svg, TitlesSayEverything) {
   space.name = "arena0";
   space.clock = "op";
   space.mode = "planned";
-  space.buffers.push_back({"rstd", "pol.rms_norm", "checkpoint", "a.mlir:3:5",
-                           "f", 2048, 256, 3, 9, 4, {}, 5, 1024});
+  space.buffers.push_back({"rstd",
+                           "pol.rms_norm",
+                           "checkpoint",
+                           "a.mlir:3:5",
+                           "f",
+                           2048,
+                           256,
+                           3,
+                           9,
+                           4,
+                           {},
+                           5,
+                           1024});
   auto root = draw({"f", {space}}, "titles");
   ASSERT_TRUE(root);
   auto buffers = getBuffers(*root);
