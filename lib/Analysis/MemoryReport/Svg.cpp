@@ -26,7 +26,7 @@ text{font:11px Helvetica,Arial,"Liberation Sans","DejaVu Sans",sans-serif;fill:#
 .a{fill:#555}.c{fill:#6b6b6b}.k{font-weight:bold}
 .h{font-size:15px;font-weight:bold}
 .H{font-size:20px;font-weight:bold}
-.output{fill:#74a9e0}.checkpoint{fill:#f3c04f}.scratch{fill:#bde5b5}.hidden{fill:#e0705a}.other{fill:#94949c}
+.output{fill:#74a9e0}.checkpoint{fill:#f3c04f}.scratch{fill:#bde5b5}.hidden{fill:#e0705a}.other{fill:#a2a2aa}
 .b:hover rect{stroke:#111;stroke-width:1.5}
 .plot{fill:#fafafa}
 .grid{stroke:#e6e6e6}

@@ -19,12 +19,14 @@ using namespace mlir::pol;
 /// The strip of bytes in use, below the plot.
 static constexpr double stripGap = 16, stripHeight = 36;
 
+static constexpr const char *capacityClass = "capacity";
+
 namespace {
 /// A line across the plot at some number of bytes.
 struct Level {
   int64_t bytes;
   std::string name;
-  const char *className;
+  llvm::StringRef className;
   std::string note; // how it compares
 };
 
@@ -144,19 +146,27 @@ void Plot::findLevels() {
       compare(peak, bound, "live set"));
   add(bound, "live set", "bound", "");
   add(bump, "bump watermark", "bump", compare(bump, peak, "peak"));
-  add(space.capacity, "capacity", "capacity", "");
+  add(space.capacity, "capacity", capacityClass, "");
   llvm::sort(levels,
              [](const Level &a, const Level &b) { return a.bytes < b.bytes; });
 }
 
 void Plot::findTop() {
   int64_t most = std::max<int64_t>(highest, 1);
-  // What is far above the rest would flatten it: its label says where it is.
-  for (const Level &level : levels) {
-    bool isCapacity = llvm::StringRef(level.className) == "capacity";
-    if (static_cast<double>(level.bytes) <= most * (isCapacity ? 1.25 : 2.5))
+  // What is far above the rest would flatten it. The label of such a level says
+  // where it is; the capacity, which the heading has, is left out then.
+  auto fits = [&](const Level &level, double factor) {
+    return static_cast<double>(level.bytes) <= most * factor;
+  };
+  for (const Level &level : levels)
+    if (level.className != capacityClass && fits(level, 2.5))
       most = std::max(most, level.bytes);
-  }
+  llvm::erase_if(levels, [&](const Level &level) {
+    return level.className == capacityClass && !fits(level, 1.25);
+  });
+  for (const Level &level : levels)
+    if (level.className == capacityClass)
+      most = std::max(most, level.bytes);
   top = most * 1.04;
 }
 
@@ -168,7 +178,7 @@ void Plot::paintGrid() {
   svg.rect(area, "plot");
   svg.raw("\n");
   for (const Tick &tick :
-       getByteTicks(static_cast<int64_t>(std::min(top, 9.2e18)), 6)) {
+       getByteTicks(static_cast<int64_t>(std::min(top, 9.2e18)), 7)) {
     double y = getY(tick.value);
     if (tick.value > 0)
       svg.line(area.x, y, area.right(), y, "grid");
@@ -209,8 +219,7 @@ void Plot::paintLevel(const Level &level, double textY) {
   // An arrow to what is above the picture.
   if (!isShown)
     name = "\u2191 " + name;
-  bool isPeak = llvm::StringRef(level.className) == "peak";
-  svg.text(x, textY - 2, isPeak ? "k" : "", name);
+  svg.text(x, textY - 2, level.className == "peak" ? "k" : "", name);
   std::string size = formatBytes(level.bytes);
   if (!level.note.empty())
     size += " \u00b7 " + level.note;
