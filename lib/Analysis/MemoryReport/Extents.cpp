@@ -63,12 +63,12 @@ std::vector<BytesInUse> mlir::pol::getBytesInUse(const ReportedSpace &space) {
       changes.push_back({extent.begin, extent.bytes});
       changes.push_back({extent.end, -extent.bytes});
     }
-  // What ends at a step is gone when others begin there.
   llvm::sort(changes, [](const BytesInUse &a, const BytesInUse &b) {
-    return std::pair(a.step, a.bytes) < std::pair(b.step, b.bytes);
+    return a.step < b.step;
   });
   std::vector<BytesInUse> result;
   int64_t bytes = 0;
+  // All changes of a step are one: what ends is gone when others begin there.
   for (const BytesInUse &change : changes) {
     bytes = addBytes(bytes, change.bytes);
     if (result.empty() || result.back().step != change.step)

@@ -101,6 +101,47 @@ static void checkPlaces(const Element &root) {
   }
 }
 
+static bool isInside(const Area &inner, const Area &outer) {
+  constexpr double slack = 0.02;
+  return inner.x1 >= outer.x1 - slack && inner.x2 <= outer.x2 + slack &&
+         inner.y1 >= outer.y1 - slack && inner.y2 <= outer.y2 + slack;
+}
+
+/// Buffers are inside plots, labels inside buffers, and no line of a level goes
+/// through a label.
+static void checkBuffers(const Element &root) {
+  std::vector<Area> plots, boxes, labels, lines;
+  for (const Element *element : root.all()) {
+    if (element->name == "rect" && element->hasClass("plot"))
+      plots.push_back(getArea(*element, root));
+    if (element->name == "line" &&
+        (element->hasClass("peak") || element->hasClass("bound") ||
+         element->hasClass("bump")))
+      lines.push_back(getArea(*element, root));
+    for (const Element &child : element->children) {
+      if (element->hasClass("b") && child.name == "rect")
+        boxes.push_back(getArea(child, root));
+      if (element->hasClass("l"))
+        labels.push_back(getArea(child));
+    }
+  }
+  auto isInAny = [](const Area &area, const std::vector<Area> &areas) {
+    for (const Area &outer : areas)
+      if (isInside(area, outer))
+        return true;
+    return false;
+  };
+  for (const Area &box : boxes)
+    EXPECT_TRUE(isInAny(box, plots)) << box.x1 << " " << box.y1;
+  for (const Area &label : labels) {
+    EXPECT_TRUE(isInAny(label, boxes)) << label.x1 << " " << label.y1;
+    for (const Area &line : lines)
+      EXPECT_FALSE(label.x1 < line.x2 && line.x1 < label.x2 &&
+                   label.y1 < line.y1 && line.y1 < label.y2)
+          << label.x1 << " " << label.y1;
+  }
+}
+
 /// The groups of buffers, each with a title and with rectangles to be seen.
 static std::vector<const Element *> getBuffers(const Element &root) {
   std::vector<const Element *> buffers;
@@ -143,6 +184,7 @@ TEST(Svg, EverySizeIsLegible) {
     auto root = draw(report, "sample-" + std::to_string(size));
     ASSERT_TRUE(root);
     checkPlaces(*root);
+    checkBuffers(*root);
     EXPECT_EQ(getBuffers(*root).size(), size);
     // Among thousands hardly any has room.
     if (size <= 500)
@@ -246,6 +288,62 @@ TEST(Svg, LevelsAreMarked) {
   EXPECT_NE(getAllText(*root).find("live set"), std::string::npos);
 }
 
+/// A level through the middle of a buffer, where its label would be.
+TEST(Svg, LevelsDoNotCrossLabels) {
+  ReportedSpace space;
+  space.clock = "op";
+  ReportedBuffer buffer;
+  buffer.name = "x";
+  buffer.bytes = 1 << 20;
+  buffer.offset = 0;
+  space.buffers.push_back(buffer);
+  for (int64_t percent = 40; percent <= 60; ++percent) {
+    space.lowerBound = buffer.bytes / 100 * percent;
+    auto root = draw({"", {space}}, "crossed");
+    ASSERT_TRUE(root);
+    EXPECT_EQ(countLabels(*root), 1u);
+    checkBuffers(*root);
+  }
+}
+
+/// The labels of levels near each other, at either edge, keep apart.
+TEST(Svg, LevelsNearEachOther) {
+  for (int64_t base : {0, 98}) {
+    ReportedSpace space;
+    space.clock = "op";
+    space.bump = base;
+    space.lowerBound = base + 1;
+    space.peak = base + 2;
+    ReportedBuffer buffer;
+    buffer.bytes = 100;
+    buffer.offset = 0;
+    space.buffers.push_back(buffer);
+    auto root = draw({"", {space}}, "near");
+    ASSERT_TRUE(root);
+    checkPlaces(*root);
+  }
+}
+
+/// What begins at the very end, of no length and of no bytes.
+TEST(Svg, BuffersAtTheEdges) {
+  ReportedSpace space;
+  space.clock = "op";
+  space.steps = 10;
+  for (int64_t step : {0, 10})
+    for (int64_t offset : {0, 1000}) {
+      ReportedBuffer buffer;
+      buffer.offset = offset;
+      buffer.begin = buffer.end = step;
+      space.buffers.push_back(buffer);
+    }
+  space.buffers.push_back(space.buffers.front());
+  space.buffers.back().bytes = 1000;
+  auto root = draw({"", {space}}, "edges");
+  ASSERT_TRUE(root);
+  EXPECT_EQ(getBuffers(*root).size(), 5u);
+  checkBuffers(*root);
+}
+
 TEST(Svg, FarLevelsDoNotFlatten) {
   MemoryReport report = makeSampleReport(5);
   auto getHeight = [](const Element &root) {
@@ -270,6 +368,7 @@ TEST(Svg, NoBuffers) {
     auto root = draw(report, "none");
     ASSERT_TRUE(root);
     checkPlaces(*root);
+    checkBuffers(*root);
     EXPECT_NE(getAllText(*root).find("No buffers"), std::string::npos);
   }
 }
@@ -301,6 +400,7 @@ TEST(Svg, UnknownOffsetsAreStacked) {
   auto root = draw(report, "heap");
   ASSERT_TRUE(root);
   checkPlaces(*root);
+  checkBuffers(*root);
   auto buffers = getBuffers(*root);
   ASSERT_EQ(buffers.size(), 50u);
   std::vector<Area> areas;
