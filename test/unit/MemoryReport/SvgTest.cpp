@@ -8,6 +8,7 @@
 
 #include "Picture.h"
 #include "SampleReports.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "gtest/gtest.h"
@@ -321,6 +322,12 @@ TEST(Svg, LevelsNearEachOther) {
     auto root = draw({"", {space}}, "near");
     ASSERT_TRUE(root);
     checkPlaces(*root);
+    auto plot = llvm::find_if(root->children, [](const Element &element) {
+      return element.hasClass("plot");
+    });
+    for (const Element *element : root->all())
+      if (element->name == "text" && element->hasClass("k"))
+        EXPECT_GE(element->number("y"), plot->number("y") - 15);
   }
 }
 
@@ -328,8 +335,8 @@ TEST(Svg, LevelsNearEachOther) {
 TEST(Svg, BuffersAtTheEdges) {
   ReportedSpace space;
   space.clock = "op";
-  space.steps = 10;
-  for (int64_t step : {0, 10})
+  space.steps = 100000;
+  for (int64_t step : {0, 99999})
     for (int64_t offset : {0, 1000}) {
       ReportedBuffer buffer;
       buffer.offset = offset;
