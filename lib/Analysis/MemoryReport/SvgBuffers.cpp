@@ -10,6 +10,7 @@
 
 #include "Bytes.h"
 #include "Extents.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::pol;
@@ -120,15 +121,15 @@ void BufferPainter::paint() {
   }
   svg.open("g", "l");
   svg.raw("\n");
+  auto area = [](const Box &box) { return box.width * box.height; };
   for (const Item &item : items) {
-    if (item.boxes.empty())
-      continue;
-    auto area = [](const Box &box) { return box.width * box.height; };
-    paintLabel(*item.buffer,
-               *std::max_element(item.boxes.begin(), item.boxes.end(),
-                                 [&](const Box &a, const Box &b) {
-                                   return area(a) < area(b);
-                                 }));
+    // Each of its lives, but once if it is one that shrinks.
+    llvm::ArrayRef<Box> boxes = item.boxes;
+    if (item.buffer->lives.empty() && boxes.size() == 2)
+      boxes = area(boxes[0]) < area(boxes[1]) ? boxes.drop_front()
+                                              : boxes.drop_back();
+    for (const Box &box : boxes)
+      paintLabel(*item.buffer, box);
   }
   svg.close("g");
 }

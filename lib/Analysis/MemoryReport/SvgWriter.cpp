@@ -72,7 +72,7 @@ static unsigned getWidth(llvm::StringRef character) {
     return 640;
   return c == 'O' || c == 'Q' || c == 'D' || c == 'G' || c == 'H' || c == 'N'
              ? 790
-             : 730;
+             : 735;
 }
 
 double mlir::pol::measureText(llvm::StringRef text, double size) {

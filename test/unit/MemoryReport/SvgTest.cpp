@@ -230,6 +230,7 @@ TEST(Svg, TitlesSayEverything) {
   EXPECT_NEAR(full.number("y") + full.number("height"),
               kept.number("y") + kept.number("height"), 0.05);
   EXPECT_NEAR(kept.number("width") / full.number("width"), 2, 0.05);
+  EXPECT_EQ(countLabels(*root), 1u);
 }
 
 /// Times go to the right, addresses up, in proportion.
@@ -460,4 +461,5 @@ TEST(Svg, LivesOneByOne) {
   checkPlaces(*root);
   ASSERT_EQ(getBuffers(*root).size(), 1u);
   EXPECT_EQ(getBuffers(*root)[0]->children.size(), 4u);
+  EXPECT_EQ(countLabels(*root), 3u);
 }
