@@ -45,7 +45,7 @@ func.func private @middle(%a: !pol.arena, %n: index) -> memref<?xf32> {
 
 // CHECK: result 0: 64xf32 min 1 max 1
 // CHECK: y - - arena 256 0 3
-// CHECK: peak of arena: 1024 bytes of 1024
+// CHECK: arena carved 1024 1024{{ }}
 // CHECK-NOT: heap
 
 // FULL: pol-run: error: out of memory: buffer 't' (64xf32) wants 256 bytes, but 255 are available, at {{.*}}arena.mlir:
@@ -56,7 +56,7 @@ func.func @nested(%a: !pol.arena, %n: index) -> memref<?xf32> {
 }
 
 // DEEP: result 0: {{.*}} [16]
-// DEEP: peak of arena: 4096 bytes of 4096
+// DEEP: arena carved 4096 4096{{ }}
 // TOO-DEEP: pol-run: error: out of memory: buffer 'level' (64xf32) wants 256 bytes, but 255 are available
 func.func @recursive(%a: !pol.arena, %n: index) -> index {
   %c0 = arith.constant 0 : index

@@ -11,9 +11,9 @@
 #include "Arguments.h"
 #include "Compile.h"
 #include "InputSpec.h"
-#include "MemoryReport.h"
 #include "Message.h"
 #include "Npy.h"
+#include "SpaceObserver.h"
 #include "Summary.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
@@ -70,8 +70,8 @@ struct Options {
   cl::opt<std::string> report{
       "memory-report", cl::value_desc("file"), cl::ValueOptional,
       cl::cat(category),
-      cl::desc("List every buffer: on standard output, or in a .json or .txt "
-               "file")};
+      cl::desc("List every buffer: on standard output, or in a .txt or .json\n"
+               "file, or draw them in a .svg file")};
   cl::opt<std::string> time{
       "time", cl::value_desc("N"), cl::cat(category),
       cl::desc("Run N times more and print the median, in the same memory")};
@@ -177,6 +177,8 @@ static llvm::Error checkDestination(llvm::StringRef path) {
   };
   if (llvm::sys::fs::is_directory(path))
     return fail(std::make_error_code(std::errc::is_a_directory));
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::can_write(path))
+    return fail(std::make_error_code(std::errc::permission_denied));
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
   if (folder.empty())
     folder = ".";
@@ -196,10 +198,9 @@ static llvm::Error checkOptions(const Options &options) {
     return makeError("expected --target to be cpu, but got " +
                      quoted(options.target));
   llvm::StringRef report = options.report;
-  if (!report.empty() && !report.ends_with(".json") &&
-      !report.ends_with(".txt"))
-    return makeError("expected --memory-report to name a .json or .txt file, "
-                     "but got " +
+  if (!report.empty() && !mlir::pol::namesReportFormat(report))
+    return makeError("expected --memory-report to name a .json, .svg or .txt "
+                     "file, but got " +
                      quoted(report));
   std::vector<std::string> destinations(options.outputs.begin(),
                                         options.outputs.end());
@@ -276,19 +277,23 @@ static llvm::Error writeResults(const Options &options,
 }
 
 static llvm::Error writeReport(llvm::StringRef path,
-                               const MemoryReport &report) {
+                               const mlir::pol::MemoryReport &report) {
   if (path.empty()) {
-    report.print(llvm::outs());
+    printText(llvm::outs(), report);
     return llvm::Error::success();
   }
   std::string message;
   auto file = mlir::openOutputFile(path, &message);
   if (!file)
     return makeError(message);
-  if (path.ends_with(".json"))
-    report.printJson(file->os());
-  else
-    report.print(file->os());
+  printFor(path, file->os(), report);
+  file->os().flush();
+  if (std::error_code code = file->os().error()) {
+    // Or the stream ends the program.
+    file->os().clear_error();
+    return makeError("cannot write " + quotedPath(path) + ": " +
+                     code.message());
+  }
   file->keep();
   return llvm::Error::success();
 }
@@ -346,20 +351,23 @@ static llvm::Error run(const Options &options) {
   if (!arguments)
     return arguments.takeError();
 
-  MemoryReport report;
+  SpaceObserver observer;
   bool wantsReport = options.report.getNumOccurrences();
-  if (wantsReport) {
-    report.setStack(entry->getStackBuffers());
-    report.attach(arguments->getSpaces());
-  }
+  if (wantsReport)
+    observer.attach(arguments->getSpaces());
   if (llvm::Error error = call(*entry, *arguments))
     return error;
-  report.detach();
+  observer.detach();
   if (llvm::Error error = writeResults(options, *entry, *arguments))
     return error;
-  if (wantsReport)
+  if (wantsReport) {
+    mlir::pol::MemoryReport report = {entry->getName().str(),
+                                      observer.getSpaces()};
+    if (!entry->getStackBuffers().empty())
+      report.spaces.push_back(reportStack(entry->getStackBuffers()));
     if (llvm::Error error = writeReport(options.report, report))
       return error;
+  }
   if (numbers->runs == 0)
     return llvm::Error::success();
   llvm::outs() << llvm::format("compile: %.1f ms\n", 1e3 * compileSeconds);
