@@ -28,7 +28,7 @@ using namespace mlir::pol;
 
 void mlir::pol::buildExpandGPUStage(OpPassManager &pm,
                                     const NVVMPipelineOptions &options) {
-  pm.addPass(createConvertPolToLinalg());
+  buildExpandedKernels(pm, options.strict, options.reportHidden);
   pm.addPass(createForallToParallelLoopPass());
   // Nothing canonicalizes before loops are mapped: it would fold loops of one
   // trip, and what they do would run on the host.

@@ -114,11 +114,48 @@ def Pol_FrameOp : Pol_Op<"frame", [
   }];
 }
 
-def Pol_YieldOp : Pol_Op<"yield", [
-    Pure, Terminator, ReturnLike, HasParent<"FrameOp">]> {
-  let summary = "end a frame with its results";
+def Pol_CaptureOp : Pol_Op<"capture", [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+                              ["getRegionInvocationBounds"]>]> {
+  let summary = "a piece of program that is recorded once and replayed";
   let description = [{
-    The values become the results of the frame.
+    Runs its body once. What records it, as a graph of launches say, may replay
+    it on the same addresses: inside, also in what is called, nothing is
+    allocated from a heap, and sizes of what is allocated from an arena or a
+    frame follow from shapes, which `pol-verify-capture` checks. Captures are in
+    frames and frames in captures, but captures do not nest.
+
+    ```mlir
+    %r = pol.capture -> tensor<4xf32> {
+      %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%y : tensor<4xf32>)
+          -> tensor<4xf32>
+      pol.yield %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`->` type($results)^)? $body attr-dict";
+  let skipDefaultBuilders = 1;
+  let builders = [
+    OpBuilder<(ins "TypeRange":$results,
+                   CArg<"function_ref<void(OpBuilder &, Location)>",
+                        "nullptr">:$bodyBuilder)>
+  ];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    YieldOp getYield();
+  }];
+}
+
+def Pol_YieldOp : Pol_Op<"yield", [
+    Pure, Terminator, ReturnLike, ParentOneOf<["CaptureOp", "FrameOp"]>]> {
+  let summary = "end a frame or capture with its results";
+  let description = [{
+    The values become the results of the frame or capture.
 
     ```mlir
     pol.yield %0 : tensor<?xf32>

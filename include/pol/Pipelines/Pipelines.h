@@ -19,6 +19,7 @@ class OpPassManager;
 } // namespace mlir
 
 namespace mlir::pol {
+struct ModulePlan;
 
 /// Options that all pipelines have. Each stage reads those that concern it.
 template <typename Pipeline>
@@ -54,6 +55,8 @@ struct StageOptions : PassPipelineOptions<Pipeline> {
 
 /// Options of the pipeline for the CPU, and of single stages.
 struct PipelineOptions : StageOptions<PipelineOptions> {
+  /// Is told of the plans of public functions; may be null.
+  std::function<void(const ModulePlan &)> onPlan;
   Option<bool> openmp{
       *this, "openmp",
       llvm::cl::desc("Run parallel loops on OpenMP threads, not in sequence"),

@@ -83,11 +83,12 @@ def FlattenBundles : Pass<"pol-flatten-bundles", "::mlir::ModuleOp"> {
   let description = [{
     A bundle becomes its entries, a description its dynamic extents: in
     functions (argument attributes move along), calls, `scf` and `cf` control
-    flow, `arith.select` and frames. What is left of descriptions are index
-    values, and every `pol.alloc` allocates one array. A duplicated value becomes
-    its primal and its shadow; a kernel that has it as an operand gets the one
-    that it takes, which `KernelOpInterface` says. Where a description makes an
-    extent static that its `like` has at run time only, the two are compared.
+    flow, `arith.select`, frames and captures. What is left of descriptions are
+    index values, and every `pol.alloc` allocates one array. A duplicated value
+    becomes its primal and its shadow; a kernel that has it as an operand gets
+    the one that it takes, which `KernelOpInterface` says. Where a description
+    makes an extent static that its `like` has at run time only, the two are
+    compared.
 
     ```mlir
     %b = pol.alloc %s, %d : !pol.arena, !pol.bundle<{y: !pol.undef<?xf32>}>
@@ -190,6 +191,27 @@ def Bufferize : Pass<"pol-bufferize", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 // Place
 //===----------------------------------------------------------------------===//
+
+def VerifyCapture : Pass<"pol-verify-capture", "::mlir::ModuleOp"> {
+  let summary = "check that captures can be replayed on the same addresses";
+  let description = [{
+    Reports what would give other addresses from run to run for the same shapes
+    inside a `pol.capture`, with the calls that lead there: allocations from a
+    heap, or from a frame on one, and whatever else changes a heap, buffers that
+    bufferization added among them; and allocations from an arena or a frame
+    whose size depends on what is read from memory. Functions that are called,
+    through a pointer too, are followed. Of an external one, which might
+    allocate from any space it is given, it is an error to be given a heap. What
+    space the capture starts from is up to the program: the same one, in the
+    same state.
+
+    ```mlir
+    pol.capture {
+      %t = pol.alloc %heap : !pol.heap -> memref<4xf32>  // error: expected no allocation from a heap inside a capture
+    }
+    ```
+  }];
+}
 
 def ReleaseBuffers : Pass<"pol-release-buffers", "::mlir::ModuleOp"> {
   let summary = "free heap buffers where they are last needed";
@@ -350,6 +372,26 @@ def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
   ];
 }
 
+def LowerCaptures : Pass<"pol-lower-captures", "::mlir::ModuleOp"> {
+  let summary = "inline the bodies of captures";
+  let description = [{
+    What is left of a capture is its body. Runs once frames are lowered, which
+    may want to know what is in a capture.
+
+    ```mlir
+    pol.capture {
+      pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    ```
+  }];
+}
+
 def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
   let summary = "compare the shapes of kernels' operands at run time";
   let description = [{
@@ -381,8 +423,49 @@ def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Target
+// Expand
 //===----------------------------------------------------------------------===//
+
+def MarkKnownBuffers
+    : Pass<"pol-mark-known-buffers", "::mlir::ModuleOp"> {
+  let summary = "tell buffers and copies of the program from later ones";
+  let description = [{
+    Runs before kernels are expanded, for `pol-report-hidden`, which runs
+    afterwards: every buffer and copy that is there already gets the attribute
+    `pol.known`, and the location of every kernel its name, which what it
+    expands to inherits.
+
+    ```mlir
+    %t = memref.alloca() : memref<4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %t = memref.alloca() {pol.known} : memref<4xf32>
+    ```
+  }];
+}
+
+def ReportHidden : Pass<"pol-report-hidden", "::mlir::ModuleOp"> {
+  let summary = "report buffers and copies that expansion adds";
+  let description = [{
+    Every buffer and copy without the attribute `pol.known` of
+    `pol-mark-known-buffers` is reported: as a remark, or with `strict` as an
+    error. Buffers of frames, and those that a description asked for, are not
+    hidden, nor are stack buffers of static size within 16 KiB in all for each
+    function or body of a parallel loop, the tiles of kernels. The marks are
+    gone afterwards.
+
+    ```mlir
+    %t = memref.alloc(%n) : memref<?xf32>
+    ```
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false",
+           "A buffer or copy that no pol.alloc asked for is an error">
+  ];
+}
 
 def HoistStackBuffers : Pass<"pol-hoist-stack-buffers", "::mlir::ModuleOp"> {
   let summary = "move stack buffers out of parallel loops that run in sequence";
@@ -412,6 +495,10 @@ def HoistStackBuffers : Pass<"pol-hoist-stack-buffers", "::mlir::ModuleOp"> {
            "The trips of a parallel loop run on threads, not in sequence">
   ];
 }
+
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
 
 def LowerAllocaScopes
     : Pass<"pol-lower-alloca-scopes", "::mlir::ModuleOp"> {
@@ -491,7 +578,7 @@ def VerifyStage : Pass<"pol-verify-stage", "::mlir::ModuleOp"> {
     | --- | --- |
     | `describe` | descriptions, bundles, duplicated values, verbs |
     | `materialize` | tensors |
-    | `place` | frames, allocations |
+    | `place` | frames, captures, allocations |
     | `expand` | kernel ops |
     | `target` | carves, retracts and checks whose status is unused, structured control flow |
 

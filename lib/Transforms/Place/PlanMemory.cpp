@@ -307,6 +307,9 @@ static LogicalResult emitFootprints(func::FuncOp function,
 namespace {
 struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
   using PlanMemoryBase::PlanMemoryBase;
+  PlanMemory(const PlanMemoryOptions &options,
+             std::function<void(const ModulePlan &)> onPlan)
+      : PlanMemoryBase(options), onPlan(std::move(onPlan)) {}
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -329,7 +332,11 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
       else
         isUnknown |= report(plan);
     }
-    if (isUnknown || failed(rewrite(planner, plans)))
+    if (isUnknown)
+      return signalPassFailure();
+    if (onPlan)
+      onPlan(planner.describe());
+    if (failed(rewrite(planner, plans)))
       signalPassFailure();
   }
 
@@ -396,5 +403,13 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
     });
     return wrapped;
   }
+
+  std::function<void(const ModulePlan &)> onPlan;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+mlir::pol::createPlanMemory(const PlanMemoryOptions &options,
+                            std::function<void(const ModulePlan &)> onPlan) {
+  return std::make_unique<PlanMemory>(options, std::move(onPlan));
+}
