@@ -340,18 +340,37 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
       signalPassFailure();
   }
 
+  /// A capture in which something is allocated. Carved piece by piece, its
+  /// address would depend on the branches taken before.
+  static CaptureOp findCapture(func::FuncOp function) {
+    CaptureOp found;
+    function.walk([&](CaptureOp capture) {
+      capture.walk([&](Operation *op) {
+        if (llvm::any_of(op->getOperandTypes(), MemoryPlanner::isPlanned))
+          found = capture;
+      });
+    });
+    return found;
+  }
+
   /// Says why a function is not planned; whether that is an error.
   bool report(const FunctionPlan &plan) {
-    if (!requireFootprint && !reportUnknown)
-      return false;
-    InFlightDiagnostic diagnostic =
-        requireFootprint ? emitError(plan.unknown->location)
-                         : emitRemark(plan.unknown->location);
     func::FuncOp function = plan.function;
+    CaptureOp capture = findCapture(function);
+    bool isError = requireFootprint || capture;
+    if (!isError && !reportUnknown)
+      return false;
+    InFlightDiagnostic diagnostic = isError
+                                        ? emitError(plan.unknown->location)
+                                        : emitRemark(plan.unknown->location);
     diagnostic << "the footprint of @" << function.getSymName()
-               << " is not known before a run, as " << plan.unknown->reason
-               << ": what it allocates is carved piece by piece";
-    return requireFootprint;
+               << " is not known before a run, as " << plan.unknown->reason;
+    if (capture)
+      diagnostic.attachNote(capture.getLoc())
+          << "addresses inside this capture would change from run to run";
+    else if (!isError)
+      diagnostic << ": what it allocates is carved piece by piece";
+    return isError;
   }
 
   LogicalResult rewrite(MemoryPlanner &planner,

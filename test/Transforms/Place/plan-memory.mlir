@@ -46,3 +46,174 @@ func.func @f(%arena: !pol.arena, %x: memref<64xf32>) {
   }
   return
 }
+
+// -----
+
+// Sizes that only a run knows: what is in use at once is stacked.
+
+// CHECK-LABEL: func.func @dynamic_footprint(
+// CHECK-SAME: %[[N:.*]]: i64) -> i64
+// CHECK-NOT: func.
+// CHECK: arith.mului_extended
+// CHECK: arith.select
+// CHECK: return
+
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: %[[N:.*]] = memref.dim %{{.*}}, %c0 : memref<?xf32>
+// CHECK: pol.carve
+
+// CHECK-LABEL: func.func private @dynamic_in_slab(
+// CHECK-SAME: %[[SLAB:.*]]: memref<?xi8>
+// CHECK: memref.view %[[SLAB]][%c0][%{{.*}}]
+// CHECK: memref.view %[[SLAB]][%[[OFFSET:.*]]][%{{.*}}]
+// PLAN: memref.view %[[SLAB]][%c0][%{{.*}}]
+// BUMP-NOT: memref.view %[[SLAB]][%c0]
+// CHECK: return
+func.func @dynamic(%arena: !pol.arena, %x: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  pol.frame on %arena : !pol.arena {
+  ^bb0(%frame: !pol.frame):
+    %a = pol.alloc %frame[%n] : !pol.frame -> memref<?xf32>
+    %b = pol.alloc %frame[%n] : !pol.frame -> memref<?xf32>
+    %c = pol.alloc %frame[%n] : !pol.frame -> memref<?xf32>
+    memref.copy %x, %a : memref<?xf32> to memref<?xf32>
+    memref.copy %a, %b : memref<?xf32> to memref<?xf32>
+    memref.copy %b, %c : memref<?xf32> to memref<?xf32>
+    memref.copy %c, %x : memref<?xf32> to memref<?xf32>
+  }
+  return
+}
+
+// -----
+
+// Branches share; of what is returned the arena keeps that much and no more.
+
+// CHECK-LABEL: func.func @branches_footprint() -> i64
+// CHECK: %[[BYTES:.*]] = arith.constant 1664 : i64
+// CHECK: return %[[BYTES]]
+
+// CHECK-LABEL: func.func @branches(
+// CHECK-SAME: %[[ARENA:.*]]: !pol.arena
+// CHECK-DAG: %[[KEPT:.*]] = arith.constant 128 : index
+// CHECK: %[[SLAB:.*]], %{{.*}} = pol.carve %[[ARENA]]
+// CHECK: call @branches_in_slab(%[[SLAB]]
+// CHECK: pol.trim %[[SLAB]] to %[[KEPT]] in %[[ARENA]]
+func.func @branches(%arena: !pol.arena, %c: i1, %x: memref<352xf32>,
+                    %y: memref<32xf32>) -> memref<32xf32> {
+  %out = pol.alloc %arena[] : !pol.arena -> memref<32xf32>
+  pol.frame on %arena : !pol.arena {
+  ^bb0(%frame: !pol.frame):
+    scf.if %c {
+      %a = pol.alloc %frame[] : !pol.frame -> memref<352xf32>
+      memref.copy %x, %a : memref<352xf32> to memref<352xf32>
+      memref.copy %a, %x : memref<352xf32> to memref<352xf32>
+    } else {
+      %b = pol.alloc %frame[] : !pol.frame -> memref<32xf32>
+      memref.copy %y, %b : memref<32xf32> to memref<32xf32>
+      memref.copy %b, %y : memref<32xf32> to memref<32xf32>
+    }
+    memref.copy %y, %out : memref<32xf32> to memref<32xf32>
+  }
+  return %out : memref<32xf32>
+}
+
+// -----
+
+// Callees are part of their callers: theirs is one block, of which what they
+// return stays. Private functions that only planned ones call have no other
+// form.
+
+// CHECK-LABEL: func.func @caller_in_slab(
+// CHECK-SAME: %[[SLAB:.*]]: memref<?xi8>
+// CHECK: %[[INNER:.*]] = memref.view %[[SLAB]][%c0][%{{.*}}] : memref<?xi8> to memref<?xi8>
+// CHECK: %[[Y:.*]] = call @callee(%[[INNER]], %{{.*}}) : (memref<?xi8>, memref<64xf32>) -> memref<64xf32>
+// PLAN: memref.view %[[SLAB]][%c256][] : memref<?xi8> to memref<64xf32>
+
+// CHECK-LABEL: func.func private @callee(
+// CHECK-SAME: memref<?xi8>, %{{.*}}: memref<64xf32>) -> memref<64xf32>
+// CHECK-NOT: !pol.arena
+func.func @caller(%arena: !pol.arena, %x: memref<64xf32>) {
+  %y = call @callee(%arena, %x) : (!pol.arena, memref<64xf32>) -> memref<64xf32>
+  pol.frame on %arena : !pol.arena {
+  ^bb0(%frame: !pol.frame):
+    %t = pol.alloc %frame[] : !pol.frame -> memref<64xf32>
+    memref.copy %y, %t : memref<64xf32> to memref<64xf32>
+    memref.copy %t, %x : memref<64xf32> to memref<64xf32>
+    memref.copy %y, %x : memref<64xf32> to memref<64xf32>
+  }
+  return
+}
+func.func private @callee(%arena: !pol.arena, %x: memref<64xf32>) -> memref<64xf32> {
+  %y = pol.alloc %arena[] : !pol.arena -> memref<64xf32>
+  pol.frame on %arena : !pol.arena {
+  ^bb0(%frame: !pol.frame):
+    %t = pol.alloc %frame[] : !pol.frame -> memref<64xf32>
+    memref.copy %x, %t : memref<64xf32> to memref<64xf32>
+    memref.copy %t, %y : memref<64xf32> to memref<64xf32>
+  }
+  return %y : memref<64xf32>
+}
+
+// -----
+
+// What every trip of a loop leaves has memory of its own.
+
+// CHECK-LABEL: func.func @trips_footprint() -> i64
+// CHECK: %[[BYTES:.*]] = arith.constant 1280 : i64
+// CHECK: return %[[BYTES]]
+
+// CHECK-LABEL: func.func private @trips_in_slab(
+// CHECK-SAME: %[[SLAB:.*]]: memref<?xi8>
+// CHECK: scf.for %[[I:.*]] = %c0 to %c4
+// CHECK: %[[DISTANCE:.*]] = arith.muli %[[I]], %c256
+// CHECK: memref.view %[[SLAB]][%{{.*}}]
+func.func @trips(%arena: !pol.arena, %x: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %first = pol.alloc %arena[] : !pol.arena -> memref<64xf32>
+  memref.copy %x, %first : memref<64xf32> to memref<64xf32>
+  %last = scf.for %i = %c0 to %c4 step %c1 iter_args(%before = %first) -> memref<64xf32> {
+    %next = pol.alloc %arena[] : !pol.arena -> memref<64xf32>
+    memref.copy %before, %next : memref<64xf32> to memref<64xf32>
+    scf.yield %next : memref<64xf32>
+  }
+  memref.copy %last, %x : memref<64xf32> to memref<64xf32>
+  return
+}
+
+// -----
+
+// An op that works in place: what it writes takes over what it reads last.
+
+// PLAN-LABEL: func.func @in_place_footprint() -> i64
+// PLAN: %[[BYTES:.*]] = arith.constant 1024 : i64
+// PLAN: return %[[BYTES]]
+func.func @in_place(%arena: !pol.arena, %x: memref<4x64xf32>) {
+  pol.frame on %arena : !pol.arena {
+  ^bb0(%frame: !pol.frame):
+    %a = pol.alloc %frame[] : !pol.frame -> memref<4x64xf32>
+    %b = pol.alloc %frame[] : !pol.frame -> memref<4x64xf32>
+    memref.copy %x, %a : memref<4x64xf32> to memref<4x64xf32>
+    pol.softmax ins(%a : memref<4x64xf32>) outs(%b : memref<4x64xf32>)
+    memref.copy %b, %x : memref<4x64xf32> to memref<4x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Several spaces have a footprint each, in the order of the arguments.
+
+// CHECK-LABEL: func.func @two_footprint_1(%{{.*}}: i64) -> i64
+// CHECK: return %{{.*}} : i64
+// CHECK-LABEL: func.func @two_footprint_0(%{{.*}}: i64) -> i64
+// CHECK: %[[BYTES:.*]] = arith.constant 256 : i64
+// CHECK: return %[[BYTES]]
+func.func @two(%a: !pol.arena, %n: index, %b: !pol.arena)
+    -> (memref<64xf32>, memref<?xf32>) {
+  %x = pol.alloc %a[] : !pol.arena -> memref<64xf32>
+  %y = pol.alloc %b[%n] : !pol.arena -> memref<?xf32>
+  return %x, %y : memref<64xf32>, memref<?xf32>
+}
