@@ -8,6 +8,9 @@
 // RUN:   | FileCheck %s --check-prefix=SILENT
 // RUN: pol-opt %s --pol-to-nvvm=report-hidden=false --dump-pass-pipeline -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SILENT
+// RUN: pol-opt %S/Inputs/gpu-kernels.mlir --pol-describe-stage --pol-materialize-stage \
+// RUN:   --pol-place-stage --pol-expand-gpu-stage 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=KERNELS --implicit-check-not=remark:
 
 // Hidden buffers are looked for twice: when tensors become memrefs and, with
 // nothing in between that could take the marks or the copies away, when kernels
@@ -26,3 +29,8 @@
 // SILENT-NOT:  pol-mark-known-buffers
 // SILENT:      convert-pol-to-linalg
 // SILENT-NOT:  pol-report-hidden
+
+// No kernel adds any.
+
+// KERNELS:         gpu.launch
+// KERNELS-COUNT-9: func.func @

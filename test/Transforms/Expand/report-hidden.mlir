@@ -1,10 +1,6 @@
 // RUN: pol-test-opt %s --pol-mark-known-buffers --test-pol-expand-scale \
 // RUN:   --convert-pol-to-linalg --pol-report-hidden --split-input-file \
 // RUN:   --verify-diagnostics | FileCheck %s --implicit-check-not=pol.known
-// RUN: pol-test-opt %s --pol-mark-known-buffers --test-pol-expand-scale \
-// RUN:   --convert-pol-to-linalg --pol-report-hidden --split-input-file \
-// RUN:   --mlir-print-debuginfo 2>/dev/null | FileCheck %s --check-prefix=LOC \
-// RUN:   --implicit-check-not=pol.kernel
 // RUN: not pol-test-opt %s --pol-mark-known-buffers --test-pol-expand-scale \
 // RUN:   --convert-pol-to-linalg --pol-report-hidden=strict --split-input-file 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
@@ -16,8 +12,6 @@
 // CHECK-LABEL: func.func @scale(
 // CHECK:         memref.alloc
 // CHECK:         memref.alloca
-// LOC-LABEL: func.func @scale(
-// LOC:         memref.copy {{.*}} loc(
 func.func @scale(%x: memref<?xf32>, %y: memref<?xf32>, %s: memref<?xf32, strided<[?]>>, %n: index) {
   %h = pol.thread_heap : !pol.heap
   %0, %ok = pol.carve %h[%n] {role = #pol.role<hidden>} : !pol.heap -> memref<?xf32>
