@@ -15,7 +15,7 @@ func.func @data(%arena: !pol.arena, %x: memref<1xindex>) {
   %n = memref.load %x[%c0] : memref<1xindex>
   pol.frame on %arena : !pol.arena {
   ^bb0(%frame: !pol.frame):
-    // expected-remark @below {{the footprint of @data is not known before a run, as the size of this buffer is not known before a run: it is what 'memref.load' gives}}
+    // expected-remark @below {{the footprint of @data is not known before a run, as the size of this buffer does not follow from shapes: it is what 'memref.load' gives}}
     %a = pol.alloc %frame[%n] : !pol.frame -> memref<?xf32>
     linalg.fill ins(%c0 : index) outs(%x : memref<1xindex>)
   }
@@ -113,7 +113,7 @@ func.func @unstructured(%arena: !pol.arena, %c: i1) {
 
 // A function that a caller with no footprint calls is called with the space.
 
-// CHECK-LABEL: func.func @known(
+// CHECK-LABEL: func.func private @known(
 // CHECK: pol.carve
 // CHECK: call @known_in_slab
 // CHECK-LABEL: func.func private @known_in_slab(
