@@ -236,10 +236,25 @@ void SlabRewriter::run() {
 // Functions that carve a slab
 //===----------------------------------------------------------------------===//
 
+/// What only this call uses takes its place.
+static void inlineBody(func::CallOp call, func::FuncOp body) {
+  Block &block = body.getBody().front();
+  auto ret = cast<func::ReturnOp>(block.getTerminator());
+  for (auto [argument, operand] :
+       llvm::zip_equal(block.getArguments(), call.getOperands()))
+    argument.replaceAllUsesWith(operand);
+  call.replaceAllUsesWith(ret.getOperands());
+  ret.erase();
+  call->getBlock()->getOperations().splice(call->getIterator(),
+                                           block.getOperations());
+  call.erase();
+  body.erase();
+}
+
 /// A function that is called with spaces, not slabs: it carves the slabs and
-/// calls `body`, which has what the function did.
-static void emitWrapper(func::FuncOp function, func::FuncOp body,
-                        const FunctionPlan &plan) {
+/// calls `body`, which has what the function did. The call.
+static func::CallOp emitWrapper(func::FuncOp function, func::FuncOp body,
+                                const FunctionPlan &plan) {
   OpBuilder builder(function.getContext());
   Location loc = function.getLoc();
   Block *block = function.addEntryBlock();
@@ -249,13 +264,22 @@ static void emitWrapper(func::FuncOp function, func::FuncOp body,
   SmallVector<Value> marks;
   for (const SpacePlan &space : plan.spaces) {
     Value from = block->getArgument(space.argument);
+    MemRefType type = getSlabType(from.getType());
+    if (space.getBytes()->isConstant(0) && !type.getMemorySpace()) {
+      // Nothing is taken, and nothing can fail.
+      Value empty = memref::AllocaOp::create(
+          builder, loc, MemRefType::get({0}, builder.getI8Type()));
+      arguments[space.argument] =
+          memref::CastOp::create(builder, loc, type, empty);
+      marks.push_back(nullptr);
+      continue;
+    }
     Value bytes = arith::IndexCastOp::create(
         builder, loc, builder.getIndexType(), sizes.getBytes(space.getBytes()));
     marks.push_back(MarkOp::create(builder, loc,
                                    MarkType::get(builder.getContext()), from));
     auto carve = CarveOp::create(
-        builder, loc, getSlabType(from.getType()), builder.getI1Type(), from,
-        bytes, /*name=*/StringAttr(), function.getSymNameAttr(),
+        builder, loc, type, builder.getI1Type(), from, bytes, /*name=*/StringAttr(), function.getSymNameAttr(),
         BufferRoleAttr::get(builder.getContext(), BufferRole::Slab),
         builder.getI64IntegerAttr(SizeExpr::alignment));
     arguments[space.argument] = carve.getBuffer();
@@ -263,6 +287,8 @@ static void emitWrapper(func::FuncOp function, func::FuncOp body,
   auto call = func::CallOp::create(builder, loc, body, arguments);
   for (auto [space, mark] : llvm::zip_equal(plan.spaces, marks)) {
     Value from = block->getArgument(space.argument);
+    if (!mark)
+      continue;
     if (space.getKept()->isConstant(0))
       RetractOp::create(builder, loc, builder.getI1Type(), from, mark);
     else if (space.getKept() != space.getBytes())
@@ -270,6 +296,7 @@ static void emitWrapper(func::FuncOp function, func::FuncOp body,
                      sizes.getIndex(space.getKept()), from);
   }
   func::ReturnOp::create(builder, loc, call.getResults());
+  return call;
 }
 
 /// `f_footprint`, of one of several spaces `f_footprint_0` and so on.
@@ -394,13 +421,18 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
     }
     for (const FunctionPlan *plan : plans) {
       func::FuncOp function = plan->function;
-      FunctionPlan moved = *plan;
-      func::FuncOp body = bodies.at(function);
-      SlabRewriter(body, moved, bodies, planner).run();
+      SlabRewriter(bodies.at(function), *plan, bodies, planner).run();
     }
-    for (const FunctionPlan *plan : plans)
-      if (func::FuncOp function = plan->function; wrapped.contains(function))
-        emitWrapper(function, bodies.at(function), *plan);
+    for (const FunctionPlan *plan : plans) {
+      func::FuncOp function = plan->function;
+      if (!wrapped.contains(function))
+        continue;
+      func::FuncOp body = bodies.at(function);
+      bool isCalled = !SymbolTable::symbolKnownUseEmpty(body, module);
+      func::CallOp call = emitWrapper(function, body, *plan);
+      if (!isCalled)
+        inlineBody(call, body);
+    }
     return success();
   }
 

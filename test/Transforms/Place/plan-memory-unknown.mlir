@@ -115,8 +115,6 @@ func.func @unstructured(%arena: !pol.arena, %c: i1) {
 
 // CHECK-LABEL: func.func private @known(
 // CHECK: pol.carve
-// CHECK: call @known_in_slab
-// CHECK-LABEL: func.func private @known_in_slab(
 // CHECK-LABEL: func.func @unknown(
 // CHECK: call @known(%{{.*}}) : (!pol.arena) -> ()
 func.func private @known(%arena: !pol.arena) {

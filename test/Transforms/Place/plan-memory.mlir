@@ -6,7 +6,7 @@
 // Buffers that are not in use at once share memory.
 
 // CHECK-LABEL: func.func @f(
-// CHECK-SAME: %[[ARENA:.*]]: !pol.arena, %[[X:.*]]: memref<64xf32>)
+// CHECK-SAME: %[[ARENA:.*]]: !pol.arena, %{{.*}}: memref<64xf32>)
 // PLAN: %[[BYTES:.*]] = arith.constant 512 : index
 // BUMP: %[[BYTES:.*]] = arith.constant 768 : index
 // CHECK: %[[MARK:.*]] = pol.mark %[[ARENA]]
@@ -14,20 +14,13 @@
 // CHECK-SAME: alignment = 256
 // CHECK-SAME: kernel = "f"
 // CHECK-SAME: role = #pol.role<slab>
-// CHECK: call @f_in_slab(%[[SLAB]], %[[X]])
-// CHECK: pol.retract %[[ARENA]], %[[MARK]]
-
-// CHECK-LABEL: func.func private @f_in_slab(
-// CHECK-SAME: %[[SLAB:.*]]: memref<?xi8>, %{{.*}}: memref<64xf32>)
-// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[C256:.*]] = arith.constant 256 : index
-// BUMP-DAG: %[[C512:.*]] = arith.constant 512 : index
 // CHECK-NOT: pol.
-// CHECK: %[[A:.*]] = memref.view %[[SLAB]][%[[C0]]][] : memref<?xi8> to memref<64xf32>
-// CHECK: %[[B:.*]] = memref.view %[[SLAB]][%[[C256]]][]
-// PLAN: %[[C:.*]] = memref.view %[[SLAB]][%[[C0]]][]
-// BUMP: %[[C:.*]] = memref.view %[[SLAB]][%[[C512]]][]
+// CHECK: %[[A:.*]] = memref.view %[[SLAB]][%c0][] : memref<?xi8> to memref<64xf32>
+// CHECK: %[[B:.*]] = memref.view %[[SLAB]][%c256][]
+// PLAN: %[[C:.*]] = memref.view %[[SLAB]][%c0][]
+// BUMP: %[[C:.*]] = memref.view %[[SLAB]][%c512][]
 // CHECK: memref.copy %[[B]], %[[C]]
+// CHECK: pol.retract %[[ARENA]], %[[MARK]]
 
 // CHECK-LABEL: func.func @f_footprint() -> i64
 // PLAN: %[[BYTES:.*]] = arith.constant 512 : i64
@@ -53,10 +46,7 @@ func.func @f(%arena: !pol.arena, %x: memref<64xf32>) {
 
 // CHECK-LABEL: func.func @dynamic(
 // CHECK: %[[N:.*]] = memref.dim %{{.*}}, %c0 : memref<?xf32>
-// CHECK: pol.carve
-
-// CHECK-LABEL: func.func private @dynamic_in_slab(
-// CHECK-SAME: %[[SLAB:.*]]: memref<?xi8>
+// CHECK: %[[SLAB:.*]], %{{.*}} = pol.carve
 // CHECK: memref.view %[[SLAB]][%c0][%{{.*}}]
 // CHECK: memref.view %[[SLAB]][%[[OFFSET:.*]]][%{{.*}}]
 // PLAN: memref.view %[[SLAB]][%[[LATER:.*]]][%{{.*}}]
@@ -93,7 +83,6 @@ func.func @dynamic(%arena: !pol.arena, %x: memref<?xf32>) {
 // CHECK-SAME: %[[ARENA:.*]]: !pol.arena
 // CHECK-DAG: %[[KEPT:.*]] = arith.constant 128 : index
 // CHECK: %[[SLAB:.*]], %{{.*}} = pol.carve %[[ARENA]]
-// CHECK: call @branches_in_slab(%[[SLAB]]
 // CHECK: pol.trim %[[SLAB]] to %[[KEPT]] in %[[ARENA]]
 
 // CHECK-LABEL: func.func @branches_footprint() -> i64
@@ -125,8 +114,8 @@ func.func @branches(%arena: !pol.arena, %c: i1, %x: memref<352xf32>,
 // return stays. Private functions that only planned ones call have no other
 // form.
 
-// CHECK-LABEL: func.func private @caller_in_slab(
-// CHECK-SAME: %[[SLAB:.*]]: memref<?xi8>
+// CHECK-LABEL: func.func @caller(
+// CHECK: %[[SLAB:.*]], %{{.*}} = pol.carve
 // CHECK: %[[VIEW:.*]] = memref.view %[[SLAB]][%c0][] : memref<?xi8> to memref<512xi8>
 // CHECK: %[[INNER:.*]] = memref.cast %[[VIEW]]
 // CHECK: %[[Y:.*]] = call @callee(%[[INNER]], %{{.*}}) : (memref<?xi8>, memref<64xf32>) -> memref<64xf32>
@@ -162,8 +151,8 @@ func.func private @callee(%arena: !pol.arena, %x: memref<64xf32>) -> memref<64xf
 
 // What every trip of a loop leaves has memory of its own.
 
-// CHECK-LABEL: func.func private @trips_in_slab(
-// CHECK-SAME: %[[SLAB:.*]]: memref<?xi8>
+// CHECK-LABEL: func.func @trips(
+// CHECK: %[[SLAB:.*]], %{{.*}} = pol.carve
 // CHECK: scf.for %[[I:.*]] = %c0 to %c4
 // CHECK: %[[DISTANCE:.*]] = arith.muli %[[I]], %c256
 // CHECK: memref.view %[[SLAB]][%{{.*}}]
@@ -219,4 +208,38 @@ func.func @two(%a: !pol.arena, %n: index, %b: !pol.arena)
   %x = pol.alloc %a[] : !pol.arena -> memref<64xf32>
   %y = pol.alloc %b[%n] : !pol.arena -> memref<?xf32>
   return %x, %y : memref<64xf32>, memref<?xf32>
+}
+
+// -----
+
+// A function that is called with slabs and with the space is two.
+
+// CHECK-LABEL: func.func @both(
+// CHECK: %[[SLAB:.*]], %{{.*}} = pol.carve
+// CHECK: %[[Y:.*]] = call @both_in_slab(%[[SLAB]])
+// CHECK: return %[[Y]]
+// CHECK-LABEL: func.func private @both_in_slab(
+// CHECK-SAME: %[[SLAB:.*]]: memref<?xi8>) -> memref<64xf32>
+// CHECK: memref.view %[[SLAB]][%c0][]
+// CHECK-LABEL: func.func @calls_both(
+// CHECK: call @both_in_slab(
+func.func @both(%arena: !pol.arena) -> memref<64xf32> {
+  %x = pol.alloc %arena[] : !pol.arena -> memref<64xf32>
+  return %x : memref<64xf32>
+}
+func.func @calls_both(%arena: !pol.arena) -> memref<64xf32> {
+  %x = call @both(%arena) : (!pol.arena) -> memref<64xf32>
+  return %x : memref<64xf32>
+}
+
+// -----
+
+// Nothing is carved where nothing is needed.
+
+// CHECK-LABEL: func.func @nothing(
+// CHECK-NOT: pol.
+// CHECK: return
+func.func @nothing(%arena: !pol.arena, %x: memref<64xf32>) {
+  memref.copy %x, %x : memref<64xf32> to memref<64xf32>
+  return
 }
