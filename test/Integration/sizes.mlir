@@ -35,10 +35,11 @@
 // EXACT: pol-run: error: expected what 'main' allocates to fit 64 bits
 func.func @main(%a: !pol.arena, %n: index, %m: index) -> index {
   %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
   %r = pol.frame on %a : !pol.arena -> index {
   ^bb0(%f: !pol.frame):
     %t = pol.alloc %f[%n, %m] {kernel = "k", name = "t"} : !pol.frame -> memref<?x?xf32>
-    memref.copy %t, %t : memref<?x?xf32> to memref<?x?xf32>
+    linalg.fill ins(%one : f32) outs(%t : memref<?x?xf32>)
     %d = memref.dim %t, %c0 : memref<?x?xf32>
     pol.yield %d : index
   }

@@ -56,6 +56,7 @@ private:
   void carryEverywhere(Operation *source);
   bool makeScopes();
   bool addItem(Operation *source, unsigned argument);
+  void guard(MemoryItem &item);
   size_t getScope(Operation *op);
   void extend(MemoryItem &item, ArrayRef<Operation *> accesses);
   bool closeLoop(size_t scope);
@@ -228,6 +229,7 @@ bool LiveRangeFinder::addItem(Operation *source, unsigned argument) {
   }
   if (unknown)
     return false;
+  guard(item);
   MemoryScope &scope = plan.scopes[getScope(source)];
   extend(item, life.accesses);
   if (life.escapes || life.carriedBy.contains(scope.op)) {
@@ -240,6 +242,39 @@ bool LiveRangeFinder::addItem(Operation *source, unsigned argument) {
     item.keptFrom = item.begin;
   scope.items.push_back(item);
   return true;
+}
+
+/// What is on a branch that these shapes do not take, or in a loop that they do
+/// not run, takes nothing.
+void LiveRangeFinder::guard(MemoryItem &item) {
+  SizeContext &context = planner.getContext();
+  SizeAnalysis &sizes = planner.getSizes();
+  Size zero = context.constant(0);
+  auto onlyIf = [&](Size condition, bool holds) {
+    for (Size *bytes : {&item.bytes, &item.kept})
+      *bytes = holds ? context.select(condition, *bytes, zero)
+                     : context.select(condition, zero, *bytes);
+  };
+  for (Region *region = item.op->getParentRegion();
+       region->getParentOp() != function;
+       region = region->getParentOp()->getParentRegion()) {
+    Operation *parent = region->getParentOp();
+    unsigned number = region->getRegionNumber();
+    if (auto ifOp = dyn_cast<scf::IfOp>(parent)) {
+      if (Size condition = sizes.get(ifOp.getCondition()))
+        onlyIf(condition, number == 0);
+    } else if (auto switchOp = dyn_cast<scf::IndexSwitchOp>(parent)) {
+      Size chosen = sizes.get(switchOp.getArg());
+      for (auto [index, value] : llvm::enumerate(switchOp.getCases()))
+        // The first region is the default.
+        if (chosen && (number == 0 || number == index + 1))
+          onlyIf(context.get(SizeOp::Equal, {chosen, context.constant(value)}),
+                 number != 0);
+    } else if (auto loop = dyn_cast<LoopLikeOpInterface>(parent)) {
+      if (Size trips = sizes.getTrips(loop))
+        onlyIf(trips, true);
+    }
+  }
 }
 
 /// Makes a loop an item of the scope around it, for what it carries.
@@ -271,7 +306,8 @@ bool LiveRangeFinder::closeLoop(size_t number) {
   if (item.escapes)
     item.end = points.getEnd(outer.op);
   // Sizes follow once the loop's own items have their places.
-  item.bytes = trips;
+  item.bytes = item.kept = trips;
+  guard(item);
   outer.items.push_back(item);
   return true;
 }

@@ -265,10 +265,12 @@ static func::CallOp emitWrapper(func::FuncOp function, func::FuncOp body,
   for (const SpacePlan &space : plan.spaces) {
     Value from = block->getArgument(space.argument);
     MemRefType type = getSlabType(from.getType());
-    if (space.getBytes()->isConstant(0) && !type.getMemorySpace()) {
+    if (space.getBytes()->isConstant(0)) {
       // Nothing is taken, and nothing can fail.
       Value empty = memref::AllocaOp::create(
-          builder, loc, MemRefType::get({0}, builder.getI8Type()));
+          builder, loc,
+          MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(),
+                          type.getMemorySpace()));
       arguments[space.argument] =
           memref::CastOp::create(builder, loc, type, empty);
       marks.push_back(nullptr);

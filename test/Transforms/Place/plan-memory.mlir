@@ -14,7 +14,7 @@
 // CHECK-SAME: alignment = 256
 // CHECK-SAME: kernel = "f"
 // CHECK-SAME: role = #pol.role<slab>
-// CHECK-NOT: pol.
+// CHECK-NOT: {{ pol\.}}
 // CHECK: %[[A:.*]] = memref.view %[[SLAB]][%c0][] : memref<?xi8> to memref<64xf32>
 // CHECK: %[[B:.*]] = memref.view %[[SLAB]][%c256][]
 // PLAN: %[[C:.*]] = memref.view %[[SLAB]][%c0][]
@@ -123,7 +123,7 @@ func.func @branches(%arena: !pol.arena, %c: i1, %x: memref<352xf32>,
 
 // CHECK-LABEL: func.func private @callee(
 // CHECK-SAME: memref<?xi8>, %{{.*}}: memref<64xf32>) -> memref<64xf32>
-// CHECK-NOT: pol.
+// CHECK-NOT: {{ pol\.}}
 // CHECK: return
 func.func @caller(%arena: !pol.arena, %x: memref<64xf32>) {
   %y = call @callee(%arena, %x) : (!pol.arena, memref<64xf32>) -> memref<64xf32>
@@ -237,7 +237,7 @@ func.func @calls_both(%arena: !pol.arena) -> memref<64xf32> {
 // Nothing is carved where nothing is needed.
 
 // CHECK-LABEL: func.func @nothing(
-// CHECK-NOT: pol.
+// CHECK-NOT: {{ pol\.}}
 // CHECK: return
 func.func @nothing(%arena: !pol.arena, %x: memref<64xf32>) {
   memref.copy %x, %x : memref<64xf32> to memref<64xf32>
