@@ -201,6 +201,11 @@ static bool isCommutative(SizeOp op) {
   }
 }
 
+/// Whether an op gives 0 or 1.
+static bool isComparison(SizeOp op) {
+  return op >= SizeOp::Equal && op <= SizeOp::LessEqualU;
+}
+
 /// What an op with a constant or with equal operands is; null if it is itself.
 /// Commutative ones have their constant last.
 Size SizeContext::simplify(SizeOp op, ArrayRef<Size> operands) {
@@ -220,11 +225,15 @@ Size SizeContext::simplify(SizeOp op, ArrayRef<Size> operands) {
   case SizeOp::CeilDivU:
   case SizeOp::FloorDivS:
     return b->isConstant(1) ? a : nullptr;
+  case SizeOp::And:
+    if (b->isConstant(1) && isComparison(a->op))
+      return a;
+    return a == b ? a : nullptr;
+  case SizeOp::Or:
+    return a == b || b->isConstant(0) ? a : nullptr;
   case SizeOp::MinS:
   case SizeOp::MaxS:
   case SizeOp::MinU:
-  case SizeOp::And:
-  case SizeOp::Or:
     return a == b ? a : nullptr;
   case SizeOp::MaxU:
     if (b->isConstant(SizeExpr::overflow))

@@ -1,8 +1,12 @@
 // REQUIRES: pol-run
 // RUN: pol-run %s --entry nested --space arena:1024 --max-stack-bytes=0 --input i64=64 --memory-report \
-// RUN:   | FileCheck %s
+// RUN:   --placement=carve | FileCheck %s
 // RUN: not pol-run %s --entry nested --space arena:1023 --max-stack-bytes=0 --input i64=64 2>&1 \
-// RUN:   | FileCheck %s --check-prefix=FULL
+// RUN:   --placement=carve | FileCheck %s --check-prefix=FULL
+// RUN: pol-run %s --entry nested --space arena --max-stack-bytes=0 --input i64=64 --memory-report \
+// RUN:   | FileCheck %s --check-prefix=PLAN
+// RUN: not pol-run %s --entry nested --space arena:767 --max-stack-bytes=0 --input i64=64 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=PLAN-FULL
 // RUN: pol-run %s --entry recursive --space arena:4K --input i64=16 --memory-report \
 // RUN:   | FileCheck %s --check-prefix=DEEP
 // RUN: not pol-run %s --entry recursive --space arena:4095 --input i64=16 2>&1 \
@@ -54,6 +58,13 @@ func.func @nested(%a: !pol.arena, %n: index) -> memref<?xf32> {
   %y = call @middle(%a, %n) : (!pol.arena, index) -> memref<?xf32>
   return %y : memref<?xf32>
 }
+
+// Planned, the inner frame's buffer takes over from others.
+
+// PLAN: result 0: 64xf32 min 1 max 1
+// PLAN: arena planned 768 1024 768{{ }}
+// PLAN-FULL: pol-run: error: out of memory: all that function 'nested' allocates wants 768 bytes, but 767 are available, at {{.*}}arena.mlir:
+// PLAN-FULL-NOT: error
 
 // DEEP: result 0: {{.*}} [16]
 // DEEP: arena carved 4096 4096{{ }}

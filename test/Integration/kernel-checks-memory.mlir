@@ -1,5 +1,6 @@
 // A call that is refused has written nothing, and leaves the arena as it was,
-// even if other kernels come before the wrong one.
+// but for the peak of what it would have needed, even if other kernels come
+// before the wrong one.
 
 // RUN: split-file %s %t
 // RUN: pol-opt %t/module.mlir --pol-to-llvm \
@@ -162,12 +163,12 @@ static void attention(const char *name, int64_t length) {
 int main(void) {
   // CHECK: norms: status 0, offset 3264, peak 3264, written 630
   norms("norms", COLUMNS);
-  // CHECK: wrong norms: status {{[1-9]}}, offset 1000, peak 1000, written 0
+  // CHECK: wrong norms: status {{[1-9]}}, offset 1000, peak 3264, written 0
   // CHECK-NEXT: shape mismatch: expected extent 0 of weight of kernel 'pol.rms_norm' to be 8, but got 9
   norms("wrong norms", COLUMNS + 1);
   // CHECK: gradient: status 0, offset 1000, peak 1088, written 568
   norm_grad("gradient", ROWS);
-  // CHECK: wrong gradient: status {{[1-9]}}, offset 1000, peak 1000, written 0
+  // CHECK: wrong gradient: status {{[1-9]}}, offset 1000, peak 1088, written 0
   // CHECK-NEXT: shape mismatch: expected extent 0 of rstd of kernel 'pol.rms_norm_grad' to be 70, but got 69
   norm_grad("wrong gradient", ROWS - 1);
   // CHECK: attention: status 0, offset 1552, peak 1552, written 12

@@ -15,19 +15,21 @@ class Body(Writer):
     """All statements. budget: how many more the function may have."""
 
     budget = 30
+    weights = WEIGHTS
 
     def statements(self, count):
         for _ in range(count):
             if self.budget <= 0:
                 return
             self.budget -= 1
-            names = [n for n in WEIGHTS
+            names = [n for n in self.weights
                      if len(self.path) < 5 or n not in (
                          "frame", "branch", "switch", "loop", "carry", "grow",
-                         "repeat", "decided")]
-            weights = [WEIGHTS[n] for n in names]
+                         "repeat", "decided", "iterate")]
+            weights = [self.weights[n] for n in names]
             name = self.rng.choices(names, weights)[0]
             getattr(self, f"{name}_statement")()
+            self.flush()
 
     def some_statements(self):
         self.statements(self.rng.randint(1, 6))
@@ -64,6 +66,7 @@ class Body(Writer):
                 new = self.new_buffer(leaves=True)
                 if new is not None:
                     self.show(new)
+                    self.flush()
             if entered.needed and not entered.used:
                 self.fill(self.allocate(frame, "i8", [("const", 3)], False))
             choices = [b for b in self.buffers[-1]
@@ -166,6 +169,7 @@ class Body(Writer):
             self.emit("} else {")
             self.lines += first[0]
         self.emit("}")
+        self.use_joined(template)
 
     def joined(self, arms):
         buffers = [chosen[0] for _, _, chosen in arms]
@@ -200,6 +204,13 @@ class Body(Writer):
             self.emit("default {" if last else f"case {number} {{")
             self.lines += lines
             self.emit("}")
+        self.use_joined(template)
+
+    def use_joined(self, template):
+        """Reads what the arms yield: else a buffer in them is done with where
+        it is made, and may be placed there."""
+        if template is not None and None not in template.shown:
+            self.mix(self.buffers[-1][-1])
 
     @staticmethod
     def _case(value, count):
@@ -284,9 +295,9 @@ class Body(Writer):
             self.emit(f"scf.yield {inner[1].name}, {inner[0].name} : "
                       f"{both.type}, {both.type}")
 
+        given = ", ".join(f"{i.name} = {p.name}" for i, p in zip(inner, pair))
         lines = self.loop_body(node, write)
         results = self.results([both, both])
-        given = ", ".join(f"{i.name} = {p.name}" for i, p in zip(inner, pair))
         self.emit(f"{results[0]}{text} iter_args({given}){results[1]} {{")
         self.lines += lines
         self.emit("}")

@@ -32,6 +32,7 @@ class Buffer:
     layout: str = ""
     shown: list = None  # its dims as in the type, None for unknown ones
     writable: bool = True
+    container: str = "memref"  # or tensor
 
     def __post_init__(self):
         if self.shown is None:
@@ -43,7 +44,9 @@ class Buffer:
 
     @property
     def type(self):
-        return memref_type(self.element, self.shown, self.layout)
+        extents = "".join(f"{'?' if d is None else d}x" for d in self.shown)
+        layout = f", {self.layout}" if self.layout else ""
+        return f"{self.container}<{extents}{self.element}{layout}>"
 
 
 @dataclasses.dataclass
@@ -65,13 +68,10 @@ def static_dims(dims):
     return [d[1] if d[0] == "const" else None for d in dims]
 
 
-def memref_type(element, shown, layout=""):
-    extents = "".join(f"{'?' if d is None else d}x" for d in shown)
-    return f"memref<{extents}{element}{', ' + layout if layout else ''}>"
-
-
 class Function:
     """Writes operations at the current place."""
+
+    container = "memref"
 
     def __init__(self, name, rng, features):
         self.name, self.rng, self.features = name, rng, features
@@ -139,7 +139,8 @@ class Function:
         position = self.constant(dimension)
         kind = dict(self.parameters)[argument]
         name = self.known[-1][expression] = self.fresh("d")
-        self.emit(f"{name} = memref.dim {argument}, {position} : {kind}")
+        dialect = kind.split("<")[0]
+        self.emit(f"{name} = {dialect}.dim {argument}, {position} : {kind}")
         return name
 
     # Regions
@@ -194,7 +195,9 @@ class Function:
         if not is_static:
             loops += [e for e in between if e.kind == "branch"]
         if not loops:
-            return after[losing]
+            # A branch that is never taken goes, and its allocations with it.
+            surely = all(e.firm for e in between if e.kind == "branch")
+            return after[losing] if surely else None
         return None if leaves or not any(e.firm for e in loops) else "here"
 
     def note_use(self, space):
@@ -239,7 +242,8 @@ class Function:
         if self.in_decided_loop(space.root) and place == "here":
             self.features.add("unbounded")
         buffer = Buffer(name, element, dims, space.level,
-                        stays=losing and place == "here")
+                        stays=losing and place == "here",
+                        container=self.container)
         if any(d is None for d in buffer.shown):
             self.features.add("dynamic size")
         self.features.add(element)

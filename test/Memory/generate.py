@@ -13,6 +13,7 @@ import prelude
 from control import Body, Callee
 from emit import Space
 from statements import parameter_buffer
+from tensors import TensorBody
 
 ROOT = "!ROOT"  # stands for the type of the space arguments
 
@@ -20,11 +21,20 @@ ROOT = "!ROOT"  # stands for the type of the space arguments
 @dataclasses.dataclass
 class Options:
     """unbounded: allocations that no footprint covers. counter_sizes: sizes and
-    conditions that differ by trip. spaces: space arguments."""
+    conditions that differ by trip. spaces: space arguments. tensors: in place of memrefs."""
 
     unbounded: bool = False
     counter_sizes: bool = False
     spaces: int = 1
+    tensors: bool = False
+
+    def body(self, name, rng, features, callees):
+        kind = TensorBody if self.tensors else Body
+        return kind(name, rng, features, self, callees)
+
+    @property
+    def container(self):
+        return "tensor" if self.tensors else "memref"
 
 
 @dataclasses.dataclass
@@ -92,7 +102,7 @@ _VIEW = "strided<[{}], offset: ?>"
 
 
 def _callee(name, rng, features, options, callees):
-    body = Body(name, rng, features, options, callees)
+    body = options.body(name, rng, features, callees)
     body.budget = rng.randint(4, 14)
     kind = rng.choice([ROOT, ROOT, "!pol.frame", "!pol.frame", None])
     space = None
@@ -106,10 +116,11 @@ def _callee(name, rng, features, options, callees):
     buffers = []
     for i in range(rng.randint(0 if kind else 1, 2)):
         element, rank = rng.choice(["f32", "f64", "bf16"]), rng.choice([1, 2])
-        writable = rng.random() < 0.5
+        writable = rng.random() < 0.5 and not options.tensors
         layout = _VIEW.format(", ".join("?" * rank))
         buffer = parameter_buffer(f"%x{i}", element, rank, writable=writable,
-                                  layout=layout)
+                                  layout="" if options.tensors else layout,
+                                  container=options.container)
         buffers.append((buffer.name, (element, rank, writable)))
         body.parameter(buffer.name, buffer.type)
         body.show(buffer)
@@ -127,7 +138,9 @@ def _callee(name, rng, features, options, callees):
         body.statements(body.budget)
     choices = [b for b in body.buffers[0] if b.own and not b.layout
                and not b.stays and b.level == -1]
-    result = rng.choice(choices) if choices and rng.random() < 0.7 else None
+    result = None
+    if choices and rng.random() < 0.7:
+        result, = body.returned([rng.choice(choices)])
     body.emit(f"return {result.name} : {result.type}" if result else "return")
     text = body.text("private ", [result.type] if result else ())
     return Callee(body, text, space, indices, buffers, flags, result)
@@ -147,7 +160,7 @@ def _indices(body, names):
 
 
 def _entry(name, rng, features, options, callees):
-    body = Body(name, rng, features, options, callees)
+    body = options.body(name, rng, features, callees)
     body.budget = rng.randint(15, 40)
     arguments = []
     for i in range(options.spaces):
@@ -161,6 +174,7 @@ def _entry(name, rng, features, options, callees):
     indices = [f"%size{i}" for i in range(rng.randint(1, 3))]
     _indices(body, indices)
     arguments += [Argument(n, "index") for n in indices]
+    destinations = []
     for i in range(rng.randint(0, 3)):
         element = rng.choice(["f32", "f64", "i8", "bf16"])
         shape = tuple(rng.choice([None, None, 4, 6])
@@ -168,15 +182,18 @@ def _entry(name, rng, features, options, callees):
         is_input = rng.random() < 0.5
         buffer = parameter_buffer(
             f"%x{i}", element, len(shape), writable=not is_input,
-            shown=list(shape))
+            shown=list(shape), container=options.container)
         body.parameter(buffer.name, buffer.type)
         arguments.append(Argument(
             buffer.name, "input" if is_input else "destination", element,
             shape))
-        body.show(buffer)
         if not is_input:
-            body.fill(buffer)
             features.add("destination")
+            destinations.append(buffer)
+        if is_input or not options.tensors:
+            body.show(buffer)
+        if not is_input and not options.tensors:
+            body.fill(buffer)
         body.variables += [d for d in buffer.dims if d[0] == "dim"]
     flags = [f"%flag{i}" for i in range(rng.randint(0, 3))]
     for flag in flags:
@@ -188,9 +205,17 @@ def _entry(name, rng, features, options, callees):
         body.mix(buffer)
     choices = [b for b in body.buffers[0] if b.own and not b.layout
                and not b.stays and b.level == -1]
-    results = rng.sample(choices, min(len(choices), rng.randint(0, 2)))
+    results = body.returned(
+        rng.sample(choices, min(len(choices), rng.randint(0, 2))))
     if results:
         features.add("memory returned")
+    if options.tensors:
+        # A destination that is used before may be copied to memory that is not
+        # the caller's.
+        for buffer in destinations:
+            body.fill(buffer)
+        results += destinations
+    if results:
         body.emit(f"return {', '.join(b.name for b in results)} : "
                   f"{', '.join(b.type for b in results)}")
     else:
@@ -202,12 +227,13 @@ def generate(seed):
     rng = random.Random(seed)
     options = Options(unbounded=rng.random() < 0.06,
                       counter_sizes=rng.random() < 0.08,
-                      spaces=2 if rng.random() < 0.1 else 1)
+                      spaces=2 if rng.random() < 0.1 else 1,
+                      tensors=rng.random() < 0.2)
     name = f"p{seed}"
     callees = []
     for i in range(rng.choice([0, 1, 2, 3, 4, 4])):
         callees.append(_callee(f"{name}_f{i}", rng, set(), options, callees))
-    features = set()
+    features = {"on tensors" if options.tensors else "on memrefs"}
     body, arguments, flags, results = _entry(name, rng, features, options,
                                              callees)
     if options.spaces > 1:

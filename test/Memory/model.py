@@ -90,8 +90,15 @@ def substitute(expression, replacements):
         return replacements.get(expression, expression)
     if expression[0] == "const":
         return expression
-    return (expression[0],
-            *(substitute(e, replacements) for e in expression[1:]))
+    return fold(expression[0],
+                *(substitute(e, replacements) for e in expression[1:]))
+
+
+def fold(kind, left, right):
+    """The operation, or the constant that it is."""
+    if left[0] == right[0] == "const":
+        return ("const", evaluate((kind, left, right), {}))
+    return (kind, left, right)
 
 
 def count_bytes(dims, item, values):

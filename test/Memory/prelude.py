@@ -137,6 +137,60 @@ func.func private @next(%tape: memref<?xi8>, %position: memref<1xi64>) -> i64 {
 """
 
 
+# ------------------------------------------------------------------------------
+# The same on tensors
+# ------------------------------------------------------------------------------
+
+
+def tensor_type(element, rank):
+    return f"tensor<{'?x' * rank}{element}>"
+
+
+def _tensor_function(kind, element, rank):
+    """tfill(m, salt) -> m, tmix(m, out, slot, salt), and
+    tstep(source, m, salt) -> m, where both have the same extents."""
+    view = tensor_type(element, rank)
+    ids = ", ".join(f"d{i}" for i in range(rank))
+    one = f"affine_map<({ids}) -> ({ids})>"
+    loops = ", ".join(["\"parallel\""] * rank)
+    if kind == "tmix":
+        lines = _function("mix", element, rank)
+        text = "\n".join(lines).replace(
+            view_type(element, rank), view).replace("@mix", "@tmix")
+        text = text.replace("memref.dim %m", "tensor.dim %m")
+        return text.replace("memref.load %m", "tensor.extract %m").split("\n")
+    if kind == "tfill":
+        place = ["%i0 = linalg.index 0 : index",
+                 "%p0 = arith.index_cast %i0 : index to i64"]
+        position = "%p0"
+        if rank == 2:
+            place += ["%i1 = linalg.index 1 : index",
+                      "%p1 = arith.index_cast %i1 : index to i64",
+                      "%p2 = arith.shli %p0, %c20 : i64",
+                      "%p3 = arith.addi %p2, %p1 : i64"]
+            position = "%p3"
+        head, ins, arguments, maps = f"%m: {view}, %salt: i64", "", "", [one]
+        body = [*place, *scramble(position, "%salt", "%h", "h")]
+    else:
+        head = f"%s: {view}, %m: {view}, %salt: i64"
+        ins, arguments = f"ins(%s : {view}) ", f"%x: {element}, "
+        maps = [one, one]
+        body = [*decode(element, "%x", "%y", "from"),
+                *decode(element, "%v", "%w", "in"),
+                "%both = arith.subi %y, %w : i64",
+                *scramble("%both", "%salt", "%h", "h")]
+    body += [*encode(element, "%h", "%e", "out"),
+             f"linalg.yield %e : {element}"]
+    return [f"func.func private {name(kind, element, rank)}({head}) -> {view} "
+            "{",
+            "  %c20 = arith.constant 20 : i64",
+            f"  %r = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
+            f"iterator_types = [{loops}]}} {ins}outs(%m : {view}) {{",
+            f"  ^bb0({arguments}%v: {element}):",
+            *("    " + line for line in body),
+            f"  }} -> {view}", f"  return %r : {view}", "}"]
+
+
 def prelude(text):
     """All functions that a module's text calls."""
     lines = [_NEXT] if "@next(" in text else []
@@ -144,4 +198,8 @@ def prelude(text):
             ("fill", "mix", "step"), ELEMENTS, (1, 2)):
         if name(kind, element, rank) + "(" in text:
             lines += _function(kind, element, rank)
+    for kind, element, rank in itertools.product(
+            ("tfill", "tmix", "tstep"), ELEMENTS, (1, 2)):
+        if name(kind, element, rank) + "(" in text:
+            lines += _tensor_function(kind, element, rank)
     return "\n".join(lines) + "\n"

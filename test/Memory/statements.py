@@ -95,6 +95,13 @@ class Writer(Function):
     def show(self, buffer):
         self.buffers[-1].append(buffer)
 
+    def flush(self):
+        """Called where what was shown can be used."""
+
+    def returned(self, choices):
+        """Which buffers are returned in place of those."""
+        return choices
+
     # Straight code
 
     def allocate_statement(self):
@@ -139,7 +146,8 @@ class Writer(Function):
         same = self.pick(lambda b: b.element == element
                          and b.dims == source.dims) or source
         ins = [source, same]
-        self.emit(f"linalg.generic {{indexing_maps = [{plain}, {plain}, "
+        before, after, result = self.as_result(target)
+        self.emit(f"{before}linalg.generic {{indexing_maps = [{plain}, {plain}, "
                   f"{plain}], iterator_types = [{kinds}]}}")
         self.emit(f"    ins({', '.join(b.name for b in ins)} : "
                   f"{', '.join(b.type for b in ins)}) "
@@ -152,9 +160,14 @@ class Writer(Function):
                  *prelude.encode(element, "%h", "%r", "r"),
                  f"linalg.yield %r : {element}"]
         self.lines += ["  " + line for line in lines]
-        self.emit("}")
+        self.emit("}" + after)
         self.features.add("linalg.generic")
-        self.show(target)
+        self.show(result)
+
+    def as_result(self, *targets):
+        """What stands before and behind an op that writes to targets, and what
+        can be seen of it afterwards."""
+        return "", "", targets[0]
 
     def copy_statement(self):
         source = self.pick()
@@ -191,14 +204,14 @@ class Writer(Function):
         """The first or the second half in each dimension."""
         if 0 in buffer.shown:
             return None  # MLIR does not infer the strides of such
-        halves = [("ceildiv", d, ("const", 2)) for d in buffer.dims]
+        halves = [model.fold("ceildiv", d, ("const", 2)) for d in buffer.dims]
         sizes, offsets = [], []
         for extent, half in zip(buffer.dims, halves):
             size = self.index(half)
             sizes.append(size)
             offsets.append(self.constant(0))
             if self.rng.random() < 0.5:
-                offsets[-1] = self.index(("sub", extent, half))
+                offsets[-1] = self.index(model.fold("sub", extent, half))
         ones = ", ".join("1" * buffer.rank)
         if buffer.layout:
             result = buffer.layout
@@ -224,7 +237,7 @@ class Writer(Function):
         if None not in buffer.shown:
             total = buffer.shown[0] * buffer.shown[1]
         view = dataclasses.replace(
-            buffer, name=name, dims=[("mul", *buffer.dims)], shown=[total])
+            buffer, name=name, dims=[model.fold("mul", *buffer.dims)], shown=[total])
         self.emit(f"{name} = memref.collapse_shape {buffer.name} [[0, 1]] : "
                   f"{buffer.type} into {view.type}")
         return view
@@ -309,13 +322,13 @@ def open_frame(writer, space):
     return entered, frame
 
 
-def parameter_buffer(name, element, rank, given=True, writable=False,
-                     shown=None, layout=""):
+def parameter_buffer(name, element, rank, writable=False, shown=None,
+                     layout="", container="memref"):
     """A buffer that a function is given."""
     dims = [("dim", name, i) for i in range(rank)]
     if shown:
         dims = [("const", s) if s is not None else d
                 for s, d in zip(shown, dims)]
-    return Buffer(name, element, dims, -1, own=not given,
-                  layout=layout, shown=shown or [None] * rank,
-                  writable=writable)
+    return Buffer(name, element, dims, -1, own=False, layout=layout,
+                  shown=shown or [None] * rank, writable=writable,
+                  container=container)

@@ -29,6 +29,13 @@ CompiledEntry::CompiledEntry() = default;
 CompiledEntry::CompiledEntry(CompiledEntry &&) = default;
 CompiledEntry::~CompiledEntry() = default;
 
+const pol::PlanDescription *CompiledEntry::getPlan() const {
+  for (const pol::PlanDescription &function : plan.functions)
+    if (function.function == name)
+      return &function;
+  return nullptr;
+}
+
 static llvm::Error
 runPipeline(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext());
@@ -152,8 +159,10 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
   pipeline.openmp = options.openmp;
   pipeline.checks = options.checks;
   pipeline.maxStackBytes = options.maxStackBytes;
+  pipeline.placement = options.placement;
 
   CompiledEntry entry;
+  pipeline.onPlan = [&](const pol::ModulePlan &plan) { entry.plan = plan; };
   // The entry is looked for first: nothing else may be worth compiling.
   llvm::Expected<func::FuncOp> function = findEntry(module, name);
   if (!function)

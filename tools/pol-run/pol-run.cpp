@@ -13,6 +13,7 @@
 #include "InputSpec.h"
 #include "Message.h"
 #include "Npy.h"
+#include "PlanReport.h"
 #include "SpaceObserver.h"
 #include "Summary.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -57,10 +58,15 @@ struct Options {
       cl::desc("Where a result goes, in order; a summary is printed for each "
                "result")};
   cl::opt<std::string> space{
-      "space", cl::value_desc("heap|arena:BYTES"), cl::init("heap"),
+      "space", cl::value_desc("heap|arena[:BYTES]"), cl::init("heap"),
       cl::cat(category),
       cl::desc("What each space argument is (default: heap); BYTES may end in "
-               "K, M or G")};
+               "K, M or G, without them it is what the function needs")};
+  cl::opt<std::string> placement{
+      "placement", cl::value_desc("plan|bump|carve"), cl::init("plan"),
+      cl::cat(category),
+      cl::desc("How spaces are carved from: as one slab, packed; as one slab, "
+               "one buffer after the other; or buffer by buffer, at run time")};
   cl::opt<std::string> target{"target", cl::value_desc("cpu"), cl::init("cpu"),
                               cl::cat(category),
                               cl::desc("What to compile for")};
@@ -192,6 +198,10 @@ static llvm::Error checkDestination(llvm::StringRef path) {
 
 /// Catches what would be found out only after a long run.
 static llvm::Error checkOptions(const Options &options) {
+  if (options.placement != "plan" && options.placement != "bump" &&
+      options.placement != "carve")
+    return makeError("expected --placement to be plan, bump or carve, but got " +
+                     quoted(options.placement));
   if (options.space.getNumOccurrences() > 1)
     return makeError("expected one --space, for all space arguments");
   if (options.target != "cpu")
@@ -335,6 +345,7 @@ static llvm::Error run(const Options &options) {
   compile.checks = !options.noChecks;
   compile.openmp = numbers->threads > 1;
   compile.maxStackBytes = numbers->maxStackBytes;
+  compile.placement = options.placement;
   llvm::Expected<CompiledEntry> entry =
       CompiledEntry::compile(*module, options.entry, compile);
   if (!entry)
@@ -346,8 +357,17 @@ static llvm::Error run(const Options &options) {
     return makeError("expected at most " + counted(results, "output") +
                      ", one for each result of '" + entry->getName() +
                      "', but got " + llvm::Twine(options.outputs.size()));
-  llvm::Expected<Arguments> arguments =
-      Arguments::bind(entry->getType(), std::move(*inputs), *spaces);
+  const mlir::pol::PlanDescription *plan = entry->getPlan();
+  llvm::Expected<Arguments> arguments = Arguments::bind(
+      entry->getType(), std::move(*inputs), *spaces,
+      [&](llvm::ArrayRef<int64_t> parameters)
+          -> llvm::Expected<std::vector<int64_t>> {
+        if (!plan)
+          return makeError("expected --space to be heap or arena:BYTES, as the "
+                           "footprint of '" +
+                           entry->getName() + "' is not known before a run");
+        return getFootprints(*plan, parameters);
+      });
   if (!arguments)
     return arguments.takeError();
 
@@ -363,6 +383,11 @@ static llvm::Error run(const Options &options) {
   if (wantsReport) {
     mlir::pol::MemoryReport report = {entry->getName().str(),
                                       observer.getSpaces()};
+    if (plan)
+      if (llvm::Error error =
+              addPlan(report.spaces, *plan, arguments->getSizeParameters(),
+                      options.placement))
+        return error;
     if (!entry->getStackBuffers().empty())
       report.spaces.push_back(reportStack(entry->getStackBuffers()));
     if (llvm::Error error = writeReport(options.report, report))

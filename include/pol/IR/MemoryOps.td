@@ -267,7 +267,7 @@ def Pol_TrimOp : Pol_Op<"trim", []> {
     pol.trim %slab to %bytes in %arena : memref<?xi8>, !pol.arena
     ```
   }];
-  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Index:$bytes,
+  let arguments = (ins AnyMemRef:$buffer, Index:$bytes,
                        Arg<Pol_AnySpace, "", [MemRead, MemWrite]>:$space);
   let assemblyFormat = [{
     $buffer `to` $bytes `in` $space attr-dict `:` type($buffer) `,` type($space)

@@ -296,8 +296,9 @@ def PlanMemory : Pass<"pol-plan-memory", "::mlir::ModuleOp"> {
     and loops and by calls, gets its place in one slab for the space, whose size
     follows from the shapes that the function is given. Buffers that are never in
     use at once share memory. The function takes the slab in place of the space.
-    Where it has to be called with the space, as a public function has, another
-    one of its name carves the slab, checking once that it fits.
+    Where it is called with the space, as a public function is, it carves the
+    slab itself, checking once that it fits; the rest of it is another function
+    then, `f_in_slab`, if it is also called with slabs.
 
     Of a public function `f`, `f_footprint` says how large the slab is, given the
     dynamic extents and `index` arguments of `f` in order: in bytes, or -1 where
@@ -316,14 +317,11 @@ def PlanMemory : Pass<"pol-plan-memory", "::mlir::ModuleOp"> {
     becomes
 
     ```mlir
-    func.func private @f_in_slab(%slab: memref<?xi8>, %x: memref<?xf32>) {
-      %t = memref.view %slab[%c0][%n] : memref<?xi8> to memref<?xf32>
-    }
     func.func @f(%arena: !pol.arena, %x: memref<?xf32>) {
       %m = pol.mark %arena : !pol.arena
       %slab, %ok = pol.carve %arena[%bytes] {alignment = 256 : i64,
           kernel = "f", role = #pol.role<slab>} : !pol.arena -> memref<?xi8>
-      call @f_in_slab(%slab, %x) : (memref<?xi8>, memref<?xf32>) -> ()
+      %t = memref.view %slab[%c0][%n] : memref<?xi8> to memref<?xf32>
       %done = pol.retract %arena, %m : !pol.arena
     }
     ```

@@ -122,22 +122,25 @@ void PlanDescriber::addItem(const Activation &activation,
   auto alloc = dyn_cast<AllocOp>(item.op);
   if (!alloc || !item.isUsed())
     return;
-  bool isFunction = scope.op == activation.plan->function.getOperation();
+  func::FuncOp function = activation.plan->function;
   PlannedBuffer buffer;
   buffer.name = alloc.getName().value_or("").str();
   buffer.kernel = alloc.getKernel().value_or("").str();
   if (alloc.getRole())
     buffer.role = stringifyBufferRole(*alloc.getRole()).str();
   buffer.location = getPlace(alloc.getLoc());
-  func::FuncOp function = activation.plan->function;
   buffer.function = function.getSymName().str();
   buffer.bytes = bytes;
   buffer.offset = region.offset;
   buffer.times = region.times;
   buffer.stride = region.stride;
   buffer.begin = activation.getStep(item.begin);
-  buffer.end = item.escapes && isFunction ? region.end
-                                          : activation.getEnd(item.end);
+  bool outlives = item.escapes && scope.op == function;
+  buffer.end = outlives ? region.end : activation.getEnd(item.end);
+  // What is taken over in place is no longer this buffer.
+  for (const MemoryItem &other : scope.items)
+    if (other.inPlaceOf >= 0 && &scope.items[other.inPlaceOf] == &item)
+      buffer.end = activation.getStep(other.begin);
   description.spaces[region.space].buffers.push_back(std::move(buffer));
 }
 

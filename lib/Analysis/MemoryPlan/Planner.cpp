@@ -83,7 +83,7 @@ Size MemoryPlanner::getBytes(AllocOp alloc,
     Value extent = alloc.getExtents()[type.getDynamicDimIndex(i)];
     unknown = sizes.getReason(extent);
     unknown->reason =
-        "the size of this buffer is not known before a run: " + unknown->reason;
+        "the size of this buffer does not follow from shapes: " + unknown->reason;
     unknown->location =
         FusedLoc::get(alloc.getContext(), {alloc.getLoc(), unknown->location});
     return nullptr;

@@ -10,6 +10,7 @@
 
 #include "FirstFit.h"
 #include "Heuristics.h"
+#include "Random.h"
 
 #include <algorithm>
 #include <numeric>
@@ -174,25 +175,17 @@ private:
   }
   bool evaluate(const std::vector<uint32_t> &order, int64_t limit);
   void change(std::vector<uint32_t> &order);
-  uint64_t getRandom(uint64_t bound);
 
   const Instance &instance;
   const GreedyOptions &options;
   FirstFit firstFit;
   int64_t cost = 1;
-  uint64_t random = 0x9e3779b97f4a7c15;
+  Random random{1};
   /// Of the placement that was evaluated last.
   int64_t height = 0;
   std::vector<int64_t> offsets;
 };
 } // namespace
-
-uint64_t OrderImprovement::getRandom(uint64_t bound) {
-  random ^= random << 13;
-  random ^= random >> 7;
-  random ^= random << 17;
-  return (random >> 11) % bound;
-}
 
 /// Whether the order's placement is not above the limit.
 bool OrderImprovement::evaluate(const std::vector<uint32_t> &order,
@@ -212,10 +205,10 @@ void OrderImprovement::change(std::vector<uint32_t> &order) {
   for (size_t place = 1; place < order.size(); ++place)
     if (offsets[order[place]] + instance.items[order[place]].size == height)
       tops.push_back(place);
-  size_t from = tops.empty() || getRandom(4) == 0
-                    ? getRandom(order.size())
-                    : tops[getRandom(tops.size())];
-  size_t to = getRandom(from + 1);
+  size_t from = tops.empty() || random.below(4) == 0
+                    ? random.below(order.size())
+                    : tops[random.below(tops.size())];
+  size_t to = random.below(from + 1);
   std::rotate(order.begin() + to, order.begin() + from,
               order.begin() + from + 1);
 }
@@ -274,11 +267,4 @@ Placement mlir::pol::placement::placeGreedy(const Buffers &buffers,
                      offsets);
   }
   return instance.makePlacement(offsets);
-}
-
-Placement mlir::pol::placement::place(const Buffers &buffers,
-                                      const SearchOptions &options) {
-  GreedyOptions greedy;
-  greedy.capacity = options.capacity;
-  return placeGreedy(buffers, greedy);
 }

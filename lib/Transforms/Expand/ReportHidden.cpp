@@ -115,10 +115,10 @@ struct ReportHidden : pol::impl::ReportHiddenBase<ReportHidden> {
     Reporter reporter(hidden);
     getOperation().walk([&](Operation *op) { reporter.visit(op); });
     AttrTypeReplacer replacer;
-    replacer.addReplacement([](FusedLoc loc) -> std::optional<Attribute> {
+    replacer.addReplacement([&](FusedLoc loc) -> std::optional<Attribute> {
       if (getKernel(loc).empty())
         return std::nullopt;
-      return loc.getLocations().front();
+      return FusedLoc::get(loc.getLocations(), Attribute(), &getContext());
     });
     replacer.recursivelyReplaceElementsIn(
         getOperation(), /*replaceAttrs=*/false, /*replaceLocs=*/true,

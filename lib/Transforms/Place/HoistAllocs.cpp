@@ -64,7 +64,7 @@ static LogicalResult placeBefore(AllocOp alloc, FrameOp frame,
     reason = "it is made anew on every trip of a loop";
   for (Operation *parent = alloc->getParentOp();
        parent != frame && reason.empty(); parent = parent->getParentOp())
-    if (!isa<FrameOp, memref::AllocaScopeOp>(parent) && !isStatic)
+    if (!isa<CaptureOp, FrameOp, memref::AllocaScopeOp>(parent) && !isStatic)
       reason = "its size may only hold on this branch";
   if (reason.empty() && !llvm::all_of(alloc->getOperands(), [&](Value value) {
         return hoistBefore(value, frame);

@@ -237,10 +237,25 @@ void SlabRewriter::run() {
 // Functions that carve a slab
 //===----------------------------------------------------------------------===//
 
+/// What only this call uses takes its place.
+static void inlineBody(func::CallOp call, func::FuncOp body) {
+  Block &block = body.getBody().front();
+  auto ret = cast<func::ReturnOp>(block.getTerminator());
+  for (auto [argument, operand] :
+       llvm::zip_equal(block.getArguments(), call.getOperands()))
+    argument.replaceAllUsesWith(operand);
+  call.replaceAllUsesWith(ret.getOperands());
+  ret.erase();
+  call->getBlock()->getOperations().splice(call->getIterator(),
+                                           block.getOperations());
+  call.erase();
+  body.erase();
+}
+
 /// A function that is called with spaces, not slabs: it carves the slabs and
-/// calls `body`, which has what the function did.
-static void emitWrapper(func::FuncOp function, func::FuncOp body,
-                        const FunctionPlan &plan) {
+/// calls `body`, which has what the function did. The call.
+static func::CallOp emitWrapper(func::FuncOp function, func::FuncOp body,
+                                const FunctionPlan &plan) {
   OpBuilder builder(function.getContext());
   Location loc = function.getLoc();
   Block *block = function.addEntryBlock();
@@ -250,13 +265,22 @@ static void emitWrapper(func::FuncOp function, func::FuncOp body,
   SmallVector<Value> marks;
   for (const SpacePlan &space : plan.spaces) {
     Value from = block->getArgument(space.argument);
+    MemRefType type = getSlabType(from.getType());
+    if (space.getBytes()->isConstant(0) && !type.getMemorySpace()) {
+      // Nothing is taken, and nothing can fail.
+      Value empty = memref::AllocaOp::create(
+          builder, loc, MemRefType::get({0}, builder.getI8Type()));
+      arguments[space.argument] =
+          memref::CastOp::create(builder, loc, type, empty);
+      marks.push_back(nullptr);
+      continue;
+    }
     Value bytes = arith::IndexCastOp::create(
         builder, loc, builder.getIndexType(), sizes.getBytes(space.getBytes()));
     marks.push_back(MarkOp::create(builder, loc,
                                    MarkType::get(builder.getContext()), from));
     auto carve = CarveOp::create(
-        builder, loc, getSlabType(from.getType()), builder.getI1Type(), from,
-        bytes, /*name=*/StringAttr(), function.getSymNameAttr(),
+        builder, loc, type, builder.getI1Type(), from, bytes, /*name=*/StringAttr(), function.getSymNameAttr(),
         BufferRoleAttr::get(builder.getContext(), BufferRole::Slab),
         builder.getI64IntegerAttr(SizeExpr::alignment));
     arguments[space.argument] = carve.getBuffer();
@@ -264,6 +288,8 @@ static void emitWrapper(func::FuncOp function, func::FuncOp body,
   auto call = func::CallOp::create(builder, loc, body, arguments);
   for (auto [space, mark] : llvm::zip_equal(plan.spaces, marks)) {
     Value from = block->getArgument(space.argument);
+    if (!mark)
+      continue;
     if (space.getKept()->isConstant(0))
       RetractOp::create(builder, loc, builder.getI1Type(), from, mark);
     else if (space.getKept() != space.getBytes())
@@ -271,6 +297,7 @@ static void emitWrapper(func::FuncOp function, func::FuncOp body,
                      sizes.getIndex(space.getKept()), from);
   }
   func::ReturnOp::create(builder, loc, call.getResults());
+  return call;
 }
 
 /// `f_footprint`, of one of several spaces `f_footprint_0` and so on.
@@ -341,18 +368,37 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
       signalPassFailure();
   }
 
+  /// A capture in which something is allocated. Carved piece by piece, its
+  /// address would depend on the branches taken before.
+  static CaptureOp findCapture(func::FuncOp function) {
+    CaptureOp found;
+    function.walk([&](CaptureOp capture) {
+      capture.walk([&](Operation *op) {
+        if (llvm::any_of(op->getOperandTypes(), MemoryPlanner::isPlanned))
+          found = capture;
+      });
+    });
+    return found;
+  }
+
   /// Says why a function is not planned; whether that is an error.
   bool report(const FunctionPlan &plan) {
-    if (!requireFootprint && !reportUnknown)
-      return false;
-    InFlightDiagnostic diagnostic =
-        requireFootprint ? emitError(plan.unknown->location)
-                         : emitRemark(plan.unknown->location);
     func::FuncOp function = plan.function;
+    CaptureOp capture = findCapture(function);
+    bool isError = requireFootprint || capture;
+    if (!isError && !reportUnknown)
+      return false;
+    InFlightDiagnostic diagnostic = isError
+                                        ? emitError(plan.unknown->location)
+                                        : emitRemark(plan.unknown->location);
     diagnostic << "the footprint of @" << function.getSymName()
-               << " is not known before a run, as " << plan.unknown->reason
-               << ": what it allocates is carved piece by piece";
-    return requireFootprint;
+               << " is not known before a run, as " << plan.unknown->reason;
+    if (capture)
+      diagnostic.attachNote(capture.getLoc())
+          << "addresses inside this capture would change from run to run";
+    else if (!isError)
+      diagnostic << ": what it allocates is carved piece by piece";
+    return isError;
   }
 
   /// A plan that is not valid would corrupt memory.
@@ -386,13 +432,18 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
     }
     for (const FunctionPlan *plan : plans) {
       func::FuncOp function = plan->function;
-      FunctionPlan moved = *plan;
-      func::FuncOp body = bodies.at(function);
-      SlabRewriter(body, moved, bodies, planner).run();
+      SlabRewriter(bodies.at(function), *plan, bodies, planner).run();
     }
-    for (const FunctionPlan *plan : plans)
-      if (func::FuncOp function = plan->function; wrapped.contains(function))
-        emitWrapper(function, bodies.at(function), *plan);
+    for (const FunctionPlan *plan : plans) {
+      func::FuncOp function = plan->function;
+      if (!wrapped.contains(function))
+        continue;
+      func::FuncOp body = bodies.at(function);
+      bool isCalled = !SymbolTable::symbolKnownUseEmpty(body, module);
+      func::CallOp call = emitWrapper(function, body, *plan);
+      if (!isCalled)
+        inlineBody(call, body);
+    }
     return success();
   }
 

@@ -248,8 +248,8 @@ void CaptureVerifier::visit(Operation *root, const Activation &in) {
 //===----------------------------------------------------------------------===//
 
 void CaptureVerifier::visitCall(CallOpInterface call, const Activation &in) {
-  Operation *symbol = call.resolveCallableInTable(&symbols);
-  auto callee = dyn_cast_or_null<func::FuncOp>(symbol);
+  auto callee =
+      dyn_cast_or_null<func::FuncOp>(call.resolveCallableInTable(&symbols));
   if (callee && !callee.isExternal())
     return enter(callee, call, in);
   // Nothing is known of what it does with a heap. It might be a function of
@@ -265,7 +265,7 @@ void CaptureVerifier::visitCall(CallOpInterface call, const Activation &in) {
     failed = true;
     return;
   }
-  if (symbol)
+  if (isa<SymbolRefAttr>(call.getCallableForCallee()))
     return;
   for (func::FuncOp function : indirect)
     if (!function.isExternal() && llvm::equal(function.getArgumentTypes(),

@@ -229,3 +229,24 @@ func.func @size_of_inside(%a: !pol.arena, %x: memref<?xf32>) -> memref<?xf32> {
   }
   return %r : memref<?xf32>
 }
+
+// -----
+
+// A capture is no branch.
+
+// CHECK-LABEL: func.func @in_a_capture(
+// CHECK:         pol.carve %{{.+}}[%{{.+}}] {name = "y"}
+// CHECK:         pol.mark
+func.func @in_a_capture(%a: !pol.arena, %n: index) -> memref<?xf32> {
+  %r = pol.frame on %a : !pol.arena -> memref<?xf32> {
+  ^bb0(%f: !pol.frame):
+    %0 = pol.capture -> memref<?xf32> {
+      %t = pol.alloc %f[%n] : !pol.frame -> memref<?xf32>
+      %y = pol.alloc %a[%n] {name = "y"} : !pol.arena -> memref<?xf32>
+      memref.copy %t, %y : memref<?xf32> to memref<?xf32>
+      pol.yield %y : memref<?xf32>
+    }
+    pol.yield %0 : memref<?xf32>
+  }
+  return %r : memref<?xf32>
+}

@@ -113,13 +113,10 @@ struct SearchOptions {
   int64_t capacity = -1;
   /// Decisions of the search in all. What is found depends on this number and
   /// the buffers only, in any process.
-  int64_t maxNodes = 2000000;
+  int64_t maxNodes = 100000;
   /// When this is over 0 the search also stops after this time, and what it
   /// finds depends on the machine.
   double maxSeconds = 0;
-  /// Two or more search with different strategies at a time. Without a clock
-  /// the result is that of one thread.
-  unsigned threads = 1;
 };
 
 /// The best of the heuristics, then an exact search for something better.
