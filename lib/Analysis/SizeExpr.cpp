@@ -109,7 +109,18 @@ int64_t mlir::pol::evaluate(SizeOp op, ArrayRef<int64_t> operands) {
 }
 
 int64_t SizeEvaluator::operator()(Size expr) {
-  for (Size part : inOrder(expr)) {
+  // Only what is not known yet is looked at.
+  llvm::SmallVector<Size> work = {expr};
+  while (!work.empty()) {
+    Size part = work.back();
+    size_t before = work.size();
+    if (!values.contains(part))
+      for (Size operand : part->operands)
+        if (!values.contains(operand))
+          work.push_back(operand);
+    if (work.size() > before)
+      continue;
+    work.pop_back();
     if (values.contains(part))
       continue;
     int64_t value = part->value;

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "pol/Analysis/MemoryPlan.h"
+#include "pol/Analysis/PlanVerifier.h"
 #include "pol/Transforms/Passes.h"
 
 namespace mlir::pol {
@@ -361,7 +362,7 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
       else
         isUnknown |= report(plan);
     }
-    if (isUnknown)
+    if (isUnknown || failed(verify(planner, plans)))
       return signalPassFailure();
     if (onPlan)
       onPlan(planner.describe());
@@ -400,6 +401,16 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
     else if (!isError)
       diagnostic << ": what it allocates is carved piece by piece";
     return isError;
+  }
+
+  /// A plan that is not valid would corrupt memory.
+  LogicalResult verify(MemoryPlanner &planner,
+                       ArrayRef<const FunctionPlan *> plans) {
+    PlanVerifier verifier(planner, getOperation());
+    for (const FunctionPlan *plan : plans)
+      if (auto fault = verifier.verify(*plan))
+        return emitError(fault->location) << fault->text;
+    return success();
   }
 
   LogicalResult rewrite(MemoryPlanner &planner,
