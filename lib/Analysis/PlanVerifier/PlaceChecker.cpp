@@ -190,8 +190,9 @@ PlaceChecker::checkInPlace(const std::vector<ItemUse> &scope) {
 /// Looks at all pairs, and says more.
 std::optional<PlanFault> PlaceChecker::findOverlap(ArrayRef<Piece> pieces) {
   SmallVector<Piece> sorted(pieces);
-  llvm::stable_sort(sorted, [](const Piece &a, const Piece &b) {
-    return a.span.begin < b.span.begin;
+  llvm::sort(sorted, [](const Piece &a, const Piece &b) {
+    return std::tie(a.span.begin, a.offset, a.use) <
+           std::tie(b.span.begin, b.offset, b.use);
   });
   for (auto [number, one] : llvm::enumerate(sorted))
     for (const Piece &other : ArrayRef(sorted).drop_front(number + 1)) {

@@ -78,9 +78,10 @@ bool UseFinder::survivesTrip(const MemorySource &source,
   while (trip->getParentOp() != loop)
     trip = trip->getParentRegion();
   return llvm::any_of(source.trace.values, [&](const auto &entry) {
-    if (auto argument = dyn_cast<BlockArgument>(entry.first))
-      return !trip->isProperAncestor(argument.getParentRegion());
-    return !trip->isAncestor(entry.first.getParentRegion());
+    Value value = entry.first;
+    Region *region = value.getParentRegion();
+    return isa<BlockArgument>(value) ? !trip->isProperAncestor(region)
+                                     : !trip->isAncestor(region);
   });
 }
 
@@ -159,7 +160,8 @@ void UseFinder::addUse(const MemoryItem &item, size_t scope) {
   Operation *holder = plan.scopes[scope].op;
   bool isFunction = holder == function;
   SmallVector<Operation *> accesses;
-  ItemUse use{&item};
+  ItemUse use;
+  use.item = &item;
   bool isAlloc = isa<AllocOp>(item.op);
   if (!isAlloc)
     accesses.push_back(item.op);
