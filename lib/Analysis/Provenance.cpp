@@ -168,8 +168,7 @@ Frames Provenance::getFrames(Value origin) const {
   return frames;
 }
 
-/// Whether a use may keep a reference where nothing follows it.
-static bool mayKeep(Operation *user) {
+bool mlir::pol::mayKeepReference(Operation *user) {
   if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
     return true;
   return llvm::any_of(user->getResults(), [](Value result) {
@@ -192,7 +191,7 @@ Operation *Provenance::getLastUseInBlock(AllocOp alloc) const {
     for (Operation *user : value.getUsers()) {
       Operation *inBlock = alloc->getBlock()->findAncestorOpInBlock(*user);
       if (!inBlock || inBlock->hasTrait<OpTrait::IsTerminator>() ||
-          mayKeep(user))
+          mayKeepReference(user))
         return nullptr;
       if (last->isBeforeInBlock(inBlock))
         last = inBlock;
