@@ -226,7 +226,7 @@ class Arguments:
             elif argument.kind == "flag":
                 given.append(ctypes.c_bool(self.case.flags[argument.name]))
             else:
-                self._kept.append(_descriptor(self.arrays[argument.name]))
+                self._kept.append(descriptor(self.arrays[argument.name]))
                 given.append(ctypes.byref(self._kept[-1]))
         return given
 
@@ -234,7 +234,7 @@ class Arguments:
         return [a.tobytes() for a in self.arrays.values()]
 
 
-def _descriptor(array):
+def descriptor(array):
     address = array.ctypes.data
     fields = [address, address, 0, *array.shape,
               *(s // array.itemsize for s in array.strides)]
@@ -257,7 +257,7 @@ class Done:
     untouched: bool
 
 
-def _result(descriptor, element, rank):
+def result(descriptor, element, rank):
     shape = tuple(descriptor[3:3 + rank])
     size = int(np.prod(shape)) * np.dtype(_STORED[element]).itemsize
     address = descriptor[1] + descriptor[2] * np.dtype(
@@ -279,7 +279,7 @@ def call(library, program, case, spaces):
     outputs = arguments.contents()
     untouched = outputs == before and all(v == -1 for r in results for v in r)
     if status == OK:
-        outputs += [_result(r, *kind)
+        outputs += [result(r, *kind)
                     for r, kind in zip(results, program.results)]
     return Done(status, error, outputs, untouched)
 
