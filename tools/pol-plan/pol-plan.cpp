@@ -163,18 +163,18 @@ static llvm::Error write(llvm::StringRef path, const Table &table,
   return llvm::Error::success();
 }
 
-static void printResult(const Table &table, int64_t height, bool isOptimal,
-                        double seconds) {
+static void printResult(llvm::raw_ostream &os, const Table &table,
+                        int64_t height, bool isOptimal, double seconds) {
   int64_t lowerBound = getLowerBound(table.buffers);
   double ratio = lowerBound == 0 ? 1 : double(height) / lowerBound;
-  llvm::outs() << pol_run::counted(table.buffers.size(), "buffer")
-               << ": height " << height << ", lower bound " << lowerBound
-               << llvm::format(", ratio %.4f, ", ratio)
-               << (isOptimal ? "optimal" : "not known to be optimal")
-               << llvm::format(", %.3f s\n", seconds);
+  os << pol_run::counted(table.buffers.size(), "buffer") << ": height "
+     << height << ", lower bound " << lowerBound
+     << llvm::format(", ratio %.4f, ", ratio)
+     << (isOptimal ? "optimal" : "not known to be optimal")
+     << llvm::format(", %.3f s\n", seconds);
 }
 
-static void printOrders(const Buffers &buffers) {
+static void printOrders(llvm::raw_ostream &os, const Buffers &buffers) {
   std::vector<std::pair<int64_t, GreedyOrder>> heights;
   for (GreedyOrder order : greedyOrders)
     heights.push_back(
@@ -182,8 +182,8 @@ static void printOrders(const Buffers &buffers) {
   llvm::sort(heights);
   double lowerBound = std::max<int64_t>(getLowerBound(buffers), 1);
   for (auto [height, order] : llvm::ArrayRef(heights).take_front(3))
-    llvm::outs() << "greedy by " << getName(order) << ": height " << height
-                 << llvm::format(", ratio %.4f\n", height / lowerBound);
+    os << "greedy by " << getName(order) << ": height " << height
+       << llvm::format(", ratio %.4f\n", height / lowerBound);
 }
 
 static llvm::Error checkFile(const Options &options, const Numbers &numbers) {
@@ -238,9 +238,11 @@ static llvm::Error placeFile(const Options &options, const Numbers &numbers) {
   if (options.output.getNumOccurrences())
     if (llvm::Error error = write(options.output, *table, &placement.offsets))
       return error;
-  printResult(*table, placement.height, placement.isOptimal, seconds);
+  // Not among the lines of a table.
+  llvm::raw_ostream &os = options.output == "-" ? llvm::errs() : llvm::outs();
+  printResult(os, *table, placement.height, placement.isOptimal, seconds);
   if (options.compare)
-    printOrders(table->buffers);
+    printOrders(os, table->buffers);
   return llvm::Error::success();
 }
 
