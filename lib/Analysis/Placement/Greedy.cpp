@@ -168,7 +168,7 @@ public:
 
 private:
   /// Steps that all trials may take together: a fraction of a second.
-  static constexpr int64_t maxCost = 30000000;
+  static constexpr int64_t maxCost = 8000000;
 
   bool isLowEnough() const {
     return bestHeight <= std::max(options.capacity, instance.lowerBound);
