@@ -141,6 +141,8 @@ def arguments(description):
     parser.add_argument("--level", type=int, default=None,
                         help="how far LLVM optimizes")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--show", type=int, default=20,
+                        help="how many failures are printed")
     parser.add_argument("--folder", help="where failures are kept")
     return parser
 
@@ -162,10 +164,11 @@ def run(check, options):
     with multiprocessing.pool.ThreadPool(options.jobs) as pool:
         for done in pool.imap(_work, [(check, tools, b, 600) for b in batches]):
             outcome.add(done)
-    return _report(check, outcome, seeds, folder, time.monotonic() - begin)
+    return _report(check, outcome, seeds, folder, time.monotonic() - begin,
+                   options.show)
 
 
-def _report(check, outcome, seeds, folder, seconds):
+def _report(check, outcome, seeds, folder, seconds, shown):
     width = max((len(f) for f in outcome.features), default=0)
     print(f"{outcome.programs} programs, of seeds {seeds[0]} to {seeds[-1]}, in "
           f"{seconds:.0f} s; with")
@@ -175,7 +178,7 @@ def _report(check, outcome, seeds, folder, seconds):
         print(f"{count:>8} {what}")
     check.report(outcome)
     outcome.failures.sort()
-    for seed, text in outcome.failures[:20]:
+    for seed, text in outcome.failures[:shown]:
         print(f"FAILED: seed {seed} (--replay {seed}): {text}")
     failed = len({seed for seed, _ in outcome.failures})
     print(f"{failed} programs failed"
