@@ -21,6 +21,9 @@ configure=(cmake --preset "$preset")
 if [[ -n "${MLIR_DIR:-}" ]]; then
   configure+=("-DMLIR_DIR=$MLIR_DIR")
 fi
+if [[ -n "${POL_PLAN_DATA:-}" ]]; then
+  configure+=("-DPOL_PLAN_DATA=$POL_PLAN_DATA")
+fi
 
 echo "build: configuring ($preset)"
 "${configure[@]}" --log-level=WARNING

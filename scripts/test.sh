@@ -7,6 +7,13 @@ set -euo pipefail
 scripts="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
 preset="${POL_PRESET:-release}"
 
+# Public placement instances beside the tree, for the tests of pol-plan.
+data="$scripts/../../shared/data"
+if [[ -z "${POL_PLAN_DATA:-}" && -d "$data" ]]; then
+  POL_PLAN_DATA="$(cd -- "$data" && pwd)"
+  export POL_PLAN_DATA
+fi
+
 "$scripts/build.sh" "$preset"
 
 cd "$scripts/.."

@@ -107,6 +107,7 @@ void mlir::pol::buildExpandStage(OpPassManager &pm,
 
 void mlir::pol::buildUnstructuredCode(OpPassManager &pm) {
   pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(createLowerExpandShapes());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

@@ -179,6 +179,8 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
     return std::move(error);
   entry.type = module.lookupSymbol<func::FuncOp>(entry.name).getFunctionType();
   entry.stack = collectStack(module);
+  if (options.planOnly)
+    return entry;
 
   if (llvm::Error error = runPipeline(module, [&](OpPassManager &pm) {
         pol::buildExpandStage(pm, pipeline);

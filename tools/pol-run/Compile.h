@@ -30,6 +30,8 @@ struct CompileOptions {
   bool checks = true;
   int64_t maxStackBytes = 64 * 1024;
   std::string placement = "plan";
+  /// Places everything, and makes no code.
+  bool planOnly = false;
 };
 
 /// A buffer that lies on the stack, which no allocator sees.

@@ -43,6 +43,8 @@ static llvm::Error validatePlan(const ReportedSpace &space) {
   std::vector<int64_t> offsets;
   for (const ReportedBuffer &row : space.buffers) {
     auto add = [&](int64_t offset, int64_t begin, int64_t end) {
+      if (end < 0)
+        end = space.steps;
       buffers.push_back({begin, end, row.bytes, SizeExpr::alignment});
       offsets.push_back(row.bytes ? offset : 0);
     };
@@ -57,7 +59,7 @@ static llvm::Error validatePlan(const ReportedSpace &space) {
   return llvm::Error::success();
 }
 
-static ReportedSpace reportSpace(const PlannedSpace &plan,
+static ReportedSpace reportSpace(const PlannedSpace &plan, int64_t steps,
                                  SizeEvaluator &evaluate) {
   ReportedSpace space;
   space.clock = "op";
@@ -75,7 +77,8 @@ static ReportedSpace reportSpace(const PlannedSpace &plan,
     row.offset = evaluate(buffer.offset);
     row.times = buffer.times ? evaluate(buffer.times) : 1;
     row.begin = buffer.begin;
-    row.end = buffer.end;
+    // What is kept is still there at the end.
+    row.end = buffer.end == steps ? -1 : buffer.end;
     // On a branch or in a loop that these shapes do not reach.
     if (row.times == 0 || row.bytes == SizeExpr::overflow)
       continue;
@@ -86,11 +89,11 @@ static ReportedSpace reportSpace(const PlannedSpace &plan,
 }
 
 /// Steps at which nothing begins or ends are left out.
-static void compressSteps(ReportedSpace &space) {
+static void compressSteps(ReportedSpace &space, int64_t steps) {
   std::vector<int64_t> times;
   for (const ReportedBuffer &row : space.buffers) {
     times.push_back(row.begin);
-    times.push_back(row.end);
+    times.push_back(row.end < 0 ? steps : row.end);
   }
   llvm::sort(times);
   times.erase(std::unique(times.begin(), times.end()), times.end());
@@ -99,7 +102,7 @@ static void compressSteps(ReportedSpace &space) {
   };
   for (ReportedBuffer &row : space.buffers) {
     row.begin = getRank(row.begin);
-    row.end = getRank(row.end);
+    row.end = row.end < 0 ? -1 : getRank(row.end);
     for (ReportedLife &life : row.lives) {
       life.begin = row.begin;
       life.end = row.end;
@@ -115,11 +118,11 @@ llvm::Error pol_run::addPlan(std::vector<ReportedSpace> &spaces,
   SizeEvaluator evaluate(parameters);
   for (auto [number, planned] : llvm::enumerate(plan.spaces)) {
     ReportedSpace &observed = spaces[number];
-    ReportedSpace space = reportSpace(planned, evaluate);
+    ReportedSpace space = reportSpace(planned, plan.steps, evaluate);
     space.name = observed.name;
     space.mode = mode == "plan" ? "planned" : mode.str();
     space.capacity = observed.capacity;
-    compressSteps(space);
+    compressSteps(space, plan.steps);
     if (llvm::Error error = validatePlan(space))
       return error;
     space.lowerBound = getLiveSetBound(space);

@@ -78,6 +78,10 @@ struct Options {
       cl::cat(category),
       cl::desc("List every buffer: on standard output, or in a .txt or .json\n"
                "file, or draw them in a .svg file")};
+  cl::opt<bool> planOnly{
+      "plan-only", cl::cat(category),
+      cl::desc("Do not run: --memory-report says what a run would need.\n"
+               "Inputs may be left out where no shape depends on them")};
   cl::opt<std::string> time{
       "time", cl::value_desc("N"), cl::cat(category),
       cl::desc("Run N times more and print the median, in the same memory")};
@@ -202,6 +206,10 @@ static llvm::Error checkOptions(const Options &options) {
       options.placement != "carve")
     return makeError("expected --placement to be plan, bump or carve, but got " +
                      quoted(options.placement));
+  if (options.planOnly && (!options.outputs.empty() ||
+                           options.time.getNumOccurrences()))
+    return makeError("expected no --output or --time with --plan-only, which "
+                     "runs nothing");
   if (options.space.getNumOccurrences() > 1)
     return makeError("expected one --space, for all space arguments");
   if (options.target != "cpu")
@@ -308,6 +316,35 @@ static llvm::Error writeReport(llvm::StringRef path,
   return llvm::Error::success();
 }
 
+/// Reports what a run would need, given the inputs' shapes.
+static llvm::Error reportPlanOnly(const Options &options,
+                                  const CompiledEntry &entry,
+                                  std::vector<Array> inputs) {
+  const mlir::pol::PlanDescription *plan = entry.getPlan();
+  if (!plan)
+    return makeError("expected the footprint of '" + entry.getName() +
+                     "' to be known before a run, for --plan-only");
+  llvm::SmallVector<int64_t> parameters;
+  if (!inputs.empty() || !plan->parameters.empty()) {
+    llvm::Expected<Arguments> arguments =
+        Arguments::bind(entry.getType(), std::move(inputs), SpaceSpec(),
+                        /*footprints=*/nullptr);
+    if (!arguments)
+      return arguments.takeError();
+    parameters = arguments->getSizeParameters();
+  }
+  mlir::pol::MemoryReport report = {entry.getName().str(), {}};
+  for (size_t number = 0; number < plan->spaces.size(); ++number)
+    report.spaces.emplace_back().name =
+        plan->spaces.size() == 1 ? "arena" : "arena" + std::to_string(number);
+  if (llvm::Error error =
+          addPlan(report.spaces, *plan, parameters, options.placement))
+    return error;
+  if (!entry.getStackBuffers().empty())
+    report.spaces.push_back(reportStack(entry.getStackBuffers()));
+  return writeReport(options.report, report);
+}
+
 static llvm::Error run(const Options &options) {
   if (llvm::Error error = checkOptions(options))
     return error;
@@ -346,6 +383,7 @@ static llvm::Error run(const Options &options) {
   compile.openmp = numbers->threads > 1;
   compile.maxStackBytes = numbers->maxStackBytes;
   compile.placement = options.placement;
+  compile.planOnly = options.planOnly;
   llvm::Expected<CompiledEntry> entry =
       CompiledEntry::compile(*module, options.entry, compile);
   if (!entry)
@@ -358,6 +396,8 @@ static llvm::Error run(const Options &options) {
                      ", one for each result of '" + entry->getName() +
                      "', but got " + llvm::Twine(options.outputs.size()));
   const mlir::pol::PlanDescription *plan = entry->getPlan();
+  if (options.planOnly)
+    return reportPlanOnly(options, *entry, std::move(*inputs));
   llvm::Expected<Arguments> arguments = Arguments::bind(
       entry->getType(), std::move(*inputs), *spaces,
       [&](llvm::ArrayRef<int64_t> parameters)

@@ -524,6 +524,32 @@ def LowerAllocaScopes
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def LowerExpandShapes : Pass<"pol-lower-expand-shapes"> {
+  let summary = "spell out memref.expand_shape where extents are dynamic";
+  let description = [{
+    A `memref.expand_shape` that makes several extents of one of which more than
+    one is dynamic becomes a `memref.reinterpret_cast`. Upstream's
+    `expand-strided-metadata`, which takes all others, crashes on these.
+
+    ```mlir
+    %y = memref.expand_shape %x [[0, 1]] output_shape [%n, %m]
+        : memref<?xf32> into memref<?x?xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %base, %offset, %size, %stride = memref.extract_strided_metadata %x
+        : memref<?xf32> -> memref<f32>, index, index, index
+    %y = memref.reinterpret_cast %base to offset: [0], sizes: [%n, %m],
+        strides: [%m, 1] : memref<f32> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def ThreadStatus : Pass<"pol-thread-status", "::mlir::ModuleOp"> {
   let summary = "return early where a carve, retract or check fails";
   let description = [{

@@ -66,10 +66,12 @@ private:
   std::vector<std::pair<int64_t, int64_t>> forbidden;
 };
 
-/// The same for any number of items, in n log^2 n steps or so.
+/// The same for any number of items, without a list of their conflicts. Gives
+/// up when it takes more steps than that, with the largest height.
 int64_t placeManyInOrder(const Instance &instance,
                          const std::vector<uint32_t> &order,
-                         std::vector<int64_t> &offsets);
+                         std::vector<int64_t> &offsets,
+                         int64_t maxSteps = INT64_MAX);
 
 /// Conflicts that are listed at most.
 inline constexpr uint64_t maxListedConflicts = 8000000;

@@ -168,7 +168,7 @@ public:
 
 private:
   /// Steps that all trials may take together: a fraction of a second.
-  static constexpr int64_t maxCost = 30000000;
+  static constexpr int64_t maxCost = 8000000;
 
   bool isLowEnough() const {
     return bestHeight <= std::max(options.capacity, instance.lowerBound);
@@ -214,6 +214,7 @@ void OrderImprovement::change(std::vector<uint32_t> &order) {
 }
 
 void OrderImprovement::run() {
+  bestHeight = placeByTime(instance, bestOffsets);
   std::vector<std::pair<int64_t, std::vector<uint32_t>>> orders;
   for (GreedyOrder order : greedyOrders) {
     orders.emplace_back(0, orderItems(instance, order));
@@ -255,6 +256,21 @@ void mlir::pol::placement::placeBest(const Instance &instance,
   offsets = std::move(improvement.bestOffsets);
 }
 
+/// Of many items: the run through time is within a few hundredths of the bound
+/// when many are live at a time, the order by size when they are not.
+static void placeMany(const Instance &instance, const GreedyOptions &options,
+                      std::vector<int64_t> &offsets) {
+  static constexpr int64_t maxSteps = 40000000;
+  int64_t height = placeByTime(instance, offsets);
+  int64_t closeEnough = instance.lowerBound + instance.lowerBound / 100;
+  if (height <= std::max(options.capacity, closeEnough))
+    return;
+  std::vector<int64_t> bySize;
+  if (placeManyInOrder(instance, orderItems(instance, GreedyOrder::Size),
+                       bySize, maxSteps) < height)
+    offsets = std::move(bySize);
+}
+
 Placement mlir::pol::placement::placeGreedy(const Buffers &buffers,
                                             const GreedyOptions &options) {
   Instance instance(buffers);
@@ -263,8 +279,7 @@ Placement mlir::pol::placement::placeGreedy(const Buffers &buffers,
     ConflictGraph graph(instance);
     placeBest(instance, graph, options, offsets);
   } else {
-    placeManyInOrder(instance, orderItems(instance, GreedyOrder::Size),
-                     offsets);
+    placeMany(instance, options, offsets);
   }
   return instance.makePlacement(offsets);
 }

@@ -17,6 +17,10 @@ namespace mlir::pol::placement {
 
 std::vector<uint32_t> orderItems(const Instance &instance, GreedyOrder order);
 
+/// Each item when it begins, into the smallest range that is free and large
+/// enough; gaps are left aside. Returns the height.
+int64_t placeByTime(const Instance &instance, std::vector<int64_t> &offsets);
+
 /// The best of all orders and of changes of them.
 void placeBest(const Instance &instance, const ConflictGraph &graph,
                const GreedyOptions &options, std::vector<int64_t> &offsets);

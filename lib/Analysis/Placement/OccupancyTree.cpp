@@ -16,7 +16,8 @@ namespace {
 /// Disjoint ranges of addresses; those that touch are one.
 class AddressSet {
 public:
-  void insert(int64_t low, int64_t high) {
+  /// Returns how many ranges had to move.
+  int64_t insert(int64_t low, int64_t high) {
     auto first = std::lower_bound(
         ranges.begin(), ranges.end(), low,
         [](const Range &range, int64_t low) { return range.high < low; });
@@ -26,12 +27,14 @@ public:
       high = std::max(high, last->high);
       ++last;
     }
+    int64_t numMoved = ranges.end() - first;
     if (first == last) {
       ranges.insert(first, {low, high});
-      return;
+      return numMoved;
     }
     *first = {low, high};
     ranges.erase(first + 1, last);
+    return numMoved;
   }
 
   /// The end of the first range that has addresses in [low, high), or low.
@@ -63,6 +66,10 @@ public:
 
   void insert(uint32_t begin, uint32_t end, int64_t low, int64_t high);
 
+  /// About how long it took so far, in searches of a set.
+  int64_t getNumSteps() const { return numSteps; }
+  void addSteps(int64_t count) { numSteps += count; }
+
   /// The sets of all that is in use during a range of time.
   void collect(uint32_t begin, uint32_t end,
                std::vector<const AddressSet *> &sets) const;
@@ -79,7 +86,12 @@ private:
     }
   }
 
+  void insert(AddressSet &set, int64_t low, int64_t high) {
+    numSteps += 1 + set.insert(low, high) / 64;
+  }
+
   size_t numLeaves = 1;
+  int64_t numSteps = 0;
   std::vector<AddressSet> throughout, sometimes;
 };
 } // namespace
@@ -87,17 +99,17 @@ private:
 void OccupancyTree::insert(uint32_t begin, uint32_t end, int64_t low,
                            int64_t high) {
   forEachNode(begin, end,
-              [&](size_t node) { throughout[node].insert(low, high); });
+              [&](size_t node) { insert(throughout[node], low, high); });
   // The nodes above the range's nodes are those above its two ends.
   for (size_t l = begin + numLeaves, r = end - 1 + numLeaves; l > 0;
        l /= 2, r /= 2) {
-    sometimes[l].insert(low, high);
+    insert(sometimes[l], low, high);
     if (r != l)
-      sometimes[r].insert(low, high);
+      insert(sometimes[r], low, high);
   }
   // Between them a range's nodes stand for all that is below.
   forEachNode(begin, end,
-              [&](size_t node) { sometimes[node].insert(low, high); });
+              [&](size_t node) { insert(sometimes[node], low, high); });
 }
 
 void OccupancyTree::collect(uint32_t begin, uint32_t end,
@@ -111,15 +123,16 @@ void OccupancyTree::collect(uint32_t begin, uint32_t end,
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
 }
 
-int64_t
-mlir::pol::placement::placeManyInOrder(const Instance &instance,
-                                       const std::vector<uint32_t> &order,
-                                       std::vector<int64_t> &offsets) {
+int64_t mlir::pol::placement::placeManyInOrder(
+    const Instance &instance, const std::vector<uint32_t> &order,
+    std::vector<int64_t> &offsets, int64_t maxSteps) {
   OccupancyTree tree(instance.numTimes);
   offsets.assign(instance.items.size(), 0);
   int64_t height = 0;
   std::vector<std::vector<const AddressSet *>> sets;
   for (uint32_t index : order) {
+    if (tree.getNumSteps() > maxSteps)
+      return INT64_MAX;
     const Item &item = instance.items[index];
     Instance::PieceRange pieces = instance.getPieces(item);
     sets.clear();
@@ -131,6 +144,7 @@ mlir::pol::placement::placeManyInOrder(const Instance &instance,
       moved = false;
       for (size_t i = 0; i < sets.size(); ++i) {
         const Piece &piece = pieces.first[i];
+        tree.addSteps(sets[i].size());
         for (const AddressSet *set : sets[i]) {
           int64_t low = offset + piece.lower;
           int64_t end = set->findEnd(low, offset + piece.upper);

@@ -66,6 +66,9 @@ public:
            (search.deadline && Clock::now() > *search.deadline);
   }
 
+  /// An earlier time to stop at, or the last one.
+  std::optional<Clock::time_point> &getDeadline() { return search.deadline; }
+
 private:
   ExactSearch search;
   int64_t numItems;
@@ -109,9 +112,12 @@ public:
 
 private:
   int64_t roundDown(int64_t height) const { return height / unit * unit; }
+  /// What is low enough.
+  int64_t getTarget() const {
+    return std::max(lowerBound, roundDown(options.capacity));
+  }
   bool isDone() const {
-    return best.height <= std::max(lowerBound, options.capacity) ||
-           portfolio.isOver();
+    return best.height <= getTarget() || portfolio.isOver();
   }
   void search(int64_t capacity, int64_t maxNodes);
   void bisect(int64_t maxNodes);
@@ -155,22 +161,28 @@ void Minimizer::search(int64_t capacity, int64_t maxNodes) {
 /// The lower bound itself is often met. Otherwise what cannot be found in so
 /// many decisions is taken to be too low, until it is looked for in more.
 void Minimizer::bisect(int64_t maxNodes) {
-  search(lowerBound, maxNodes);
-  int64_t tooLow = lowerBound, precision = std::max(unit, lowerBound / 1024);
+  search(getTarget(), maxNodes);
+  int64_t tooLow = getTarget(), precision = std::max(unit, tooLow / 1024);
   while (!isDone() && best.height - tooLow > precision) {
     int64_t capacity = roundDown(tooLow + (best.height - tooLow) / 2);
     int64_t height = best.height;
     search(capacity, maxNodes);
     if (best.height == height)
-      tooLow = std::max(capacity, lowerBound) + unit;
+      tooLow = std::max(capacity, getTarget()) + unit;
   }
   if (!isDone())
     search(best.height - unit, maxNodes);
 }
 
 void Minimizer::run() {
-  if (options.capacity >= lowerBound && !isDone())
-    search(options.capacity, options.maxNodes);
+  if (options.capacity >= lowerBound && !isDone()) {
+    // A part is left to get near to it if that fails.
+    std::optional<Clock::time_point> deadline = portfolio.getDeadline();
+    if (deadline)
+      portfolio.getDeadline() = *deadline - (*deadline - Clock::now()) / 5;
+    search(getTarget(), options.maxNodes - options.maxNodes / 5);
+    portfolio.getDeadline() = deadline;
+  }
   int64_t maxNodes = 1000 + 4 * static_cast<int64_t>(instance.items.size());
   for (; !isDone(); maxNodes *= 2)
     bisect(maxNodes);

@@ -8,6 +8,7 @@
 
 // Greedy placement and the exact search, compared with exhaustion.
 
+#include "Heuristics.h"
 #include "TestSupport.h"
 #include "pol/Analysis/Placement/Validate.h"
 #include "gtest/gtest.h"
@@ -192,6 +193,45 @@ TEST(Greedy, IsValid) {
       EXPECT_LE(best.height, placement.height) << getName(order);
     }
   }
+}
+
+/// What is used for many items gives the same as the list of conflicts, which
+/// is too long for them.
+TEST(Greedy, PlacesManyInOrder) {
+  std::mt19937 random(6);
+  RandomOptions options;
+  options.gaps = options.windows = options.alignments = true;
+  options.numTimes = 60;
+  options.maxSize = 100;
+  for (int i = 0; i < 30; ++i) {
+    SCOPED_TRACE(i);
+    options.numBuffers = 1 + random() % 200;
+    Buffers buffers = makeRandom(random, options);
+    Instance instance(buffers);
+    ConflictGraph graph(instance);
+    std::vector<uint32_t> order = orderItems(instance, GreedyOrder::Area);
+    std::vector<int64_t> listed, many, byTime;
+    int64_t height = FirstFit(instance, graph).place(order, listed);
+    EXPECT_EQ(placeManyInOrder(instance, order, many), height);
+    EXPECT_EQ(many, listed);
+    placeByTime(instance, byTime);
+    expectValid(buffers, instance.makePlacement(byTime));
+  }
+}
+
+TEST(Greedy, PlacesMany) {
+  std::mt19937 random(4);
+  RandomOptions options;
+  options.numTimes = 5000;
+  options.numBuffers = 6000;
+  options.maxSize = 10000;
+  Buffers buffers = makeRandom(random, options);
+  ASSERT_GT(ConflictGraph::count(Instance(buffers)), maxListedConflicts);
+  Placement placement = place(buffers);
+  expectValid(buffers, placement);
+  EXPECT_LE(placement.height, 1.05 * getLowerBound(buffers));
+  expectValid(buffers,
+              placeInOrder(buffers, getOrder(buffers, GreedyOrder::Lifetime)));
 }
 
 TEST(Check, SaysWhatIsWrong) {
