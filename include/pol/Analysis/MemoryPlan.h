@@ -166,7 +166,8 @@ std::optional<UnknownSize> findLiveRanges(MemoryPlanner &planner,
                                           SpacePlan &plan);
 
 /// Lets items take over the memory of others, where ops work in place.
-void shareInPlace(const ProgramPoints &points, MemoryScope &scope);
+void shareInPlace(const Provenance &provenance, const ProgramPoints &points,
+                  MemoryScope &scope);
 
 /// Gives the items of a scope their offsets; of a loop, scopes within it first.
 /// `numParameters` are the function's.

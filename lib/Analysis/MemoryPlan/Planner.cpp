@@ -223,7 +223,7 @@ std::optional<UnknownSize> MemoryPlanner::planSpace(func::FuncOp function,
   unsigned numParameters = getSizeParameters(function).size();
   // Scopes of inner loops come after those of outer ones.
   for (MemoryScope &scope : llvm::reverse(plan.scopes)) {
-    shareInPlace(points, scope);
+    shareInPlace(provenance, points, scope);
     placeItems(*context, scope, numParameters);
     if (scope.op != function)
       finishLoop(*context, plan.scopes, scope);
