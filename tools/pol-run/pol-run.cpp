@@ -337,9 +337,7 @@ static llvm::Error reportPlanOnly(const Options &options,
   for (size_t number = 0; number < plan->spaces.size(); ++number)
     report.spaces.emplace_back().name =
         plan->spaces.size() == 1 ? "arena" : "arena" + std::to_string(number);
-  if (llvm::Error error =
-          addPlan(report.spaces, *plan, parameters, options.placement))
-    return error;
+  addPlan(report.spaces, *plan, parameters, options.placement);
   if (!entry.getStackBuffers().empty())
     report.spaces.push_back(reportStack(entry.getStackBuffers()));
   return writeReport(options.report, report);
@@ -424,10 +422,8 @@ static llvm::Error run(const Options &options) {
     mlir::pol::MemoryReport report = {entry->getName().str(),
                                       observer.getSpaces()};
     if (plan)
-      if (llvm::Error error =
-              addPlan(report.spaces, *plan, arguments->getSizeParameters(),
-                      options.placement))
-        return error;
+      addPlan(report.spaces, *plan, arguments->getSizeParameters(),
+              options.placement);
     if (!entry->getStackBuffers().empty())
       report.spaces.push_back(reportStack(entry->getStackBuffers()));
     if (llvm::Error error = writeReport(options.report, report))

@@ -13,8 +13,10 @@
 // bump allocator needs, as all that an item lies above is below it there, too. An
 // order that is better for some sizes is chosen at run time, where it is.
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pol/Analysis/MemoryPlan.h"
 #include "pol/Analysis/Placement/Placement.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -46,13 +48,15 @@ public:
 
 private:
   void makeBlocks();
-  bool meet(unsigned a, unsigned b) const;
+  void findMeetings();
+  /// Whether two blocks may be in use at once.
+  bool meet(unsigned a, unsigned b) const { return meetings[a].test(b); }
   bool meetsAllOf(unsigned below, unsigned above) const;
   Layout<Size> stack(const Order &order);
   Layout<int64_t> stack(const Order &order,
                         const placement::Buffers &buffers) const;
   placement::Buffers getBuffers(ArrayRef<int64_t> parameters) const;
-  Layout<Size> placeStatic(const Layout<Size> &bound);
+  Layout<Size> placeStatic(const Order &allocation);
   std::optional<Order> findBetterOrder(const Order &allocation);
   std::vector<std::vector<int64_t>> getSamples() const;
   Layout<Size> choose(const Layout<Size> &first, const Layout<Size> &second);
@@ -62,6 +66,7 @@ private:
   MemoryScope &scope;
   unsigned numParameters;
   SmallVector<MemoryBlock> blocks;
+  std::vector<llvm::BitVector> meetings;
 };
 } // namespace
 
@@ -98,8 +103,35 @@ void ScopePlacer::makeBlocks() {
   }
 }
 
-bool ScopePlacer::meet(unsigned a, unsigned b) const {
-  return blocks[a].begin < blocks[b].end && blocks[b].begin < blocks[a].end;
+/// Whether at most one of two ops runs, as they are in two branches of one op.
+/// On the line of program points they may seem to be in use at once after it.
+static bool areExclusive(Operation *a, Operation *b) {
+  for (Region *region = a->getParentRegion(); region;
+       region = region->getParentRegion()) {
+    Operation *parent = region->getParentOp();
+    if (parent && parent->isProperAncestor(b))
+      return isa<scf::IfOp, scf::IndexSwitchOp>(parent) &&
+             !region->isAncestor(b->getParentRegion());
+  }
+  return false;
+}
+
+void ScopePlacer::findMeetings() {
+  meetings.assign(blocks.size(), llvm::BitVector(blocks.size()));
+  auto areApart = [&](const MemoryBlock &a, const MemoryBlock &b) {
+    return llvm::all_of(a.items, [&](unsigned one) {
+      return llvm::all_of(b.items, [&](unsigned other) {
+        return areExclusive(scope.items[one].op, scope.items[other].op);
+      });
+    });
+  };
+  for (unsigned a = 0; a < blocks.size(); ++a)
+    for (unsigned b = 0; b < a; ++b)
+      if (blocks[a].begin < blocks[b].end && blocks[b].begin < blocks[a].end &&
+          !areApart(blocks[a], blocks[b])) {
+        meetings[a].set(b);
+        meetings[b].set(a);
+      }
 }
 
 /// Whether another block has to be above all of one, not only above what it
@@ -196,28 +228,34 @@ ScopePlacer::getBuffers(ArrayRef<int64_t> parameters) const {
 // Sizes that are known
 //===----------------------------------------------------------------------===//
 
-/// As low as the library finds, if that keeps no more than `bound` does.
-Layout<Size> ScopePlacer::placeStatic(const Layout<Size> &bound) {
+/// As low as the library finds, if that is no more, and keeps no more, than the
+/// order of allocation.
+Layout<Size> ScopePlacer::placeStatic(const Order &allocation) {
   placement::Buffers buffers = getBuffers({});
   if (placement::check(buffers))
-    return bound;
+    return stack(allocation);
+  Layout<int64_t> bound = stack(allocation, buffers);
   placement::SearchOptions options;
   // Enough for what programs look like; the same in every process.
   options.maxNodes = 200000;
   placement::Placement placed = placement::place(buffers, options);
-  Layout<Size> layout;
   int64_t height = 0, kept = 0;
   for (auto [block, offset] : llvm::zip_equal(blocks, placed.offsets)) {
-    layout.offsets.push_back(context.constant(offset));
     height = std::max(height, offset + block.bytes->value);
     if (block.escapes && block.kept->value)
       kept = std::max(kept, offset + block.kept->value);
   }
-  layout.height = context.constant(height);
-  layout.kept = context.constant(kept);
-  bool isBetter =
-      height < bound.height->value && kept <= bound.kept->value;
-  return isBetter ? layout : bound;
+  if (height < bound.height && kept <= bound.kept) {
+    bound.offsets.assign(placed.offsets.begin(), placed.offsets.end());
+    bound.height = height;
+    bound.kept = kept;
+  }
+  Layout<Size> layout = {{},
+                         context.constant(bound.height),
+                         context.constant(bound.kept)};
+  for (int64_t offset : bound.offsets)
+    layout.offsets.push_back(context.constant(offset));
+  return layout;
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,15 +341,16 @@ void ScopePlacer::assign(const Layout<Size> &layout) {
 
 void ScopePlacer::run() {
   makeBlocks();
+  findMeetings();
   // Blocks are in the order in which programs allocate.
   Order allocation = llvm::to_vector(llvm::seq<unsigned>(0, blocks.size()));
-  Layout<Size> layout = stack(allocation);
   bool isStatic = llvm::all_of(blocks, [](const MemoryBlock &block) {
     return block.bytes->isConstant() && block.kept->isConstant();
   });
   if (isStatic)
-    layout = placeStatic(layout);
-  else if (std::optional<Order> better = findBetterOrder(allocation))
+    return assign(placeStatic(allocation));
+  Layout<Size> layout = stack(allocation);
+  if (std::optional<Order> better = findBetterOrder(allocation))
     layout = choose(layout, stack(*better));
   assign(layout);
 }
