@@ -53,6 +53,7 @@ private:
   void visitUses(Operation *op);
   void visitStores();
   void noteAlias(Value value, Operation *source);
+  Operation *getHolder(Operation *source) const;
   void carryEverywhere(Operation *source);
   bool makeScopes();
   bool addItem(Operation *source, unsigned argument);
@@ -129,13 +130,25 @@ void LiveRangeFinder::noteAlias(Value value, Operation *source) {
       life.carriedBy.insert(parent);
 }
 
+/// The frame that a source's memory goes with, or the function.
+Operation *LiveRangeFinder::getHolder(Operation *source) const {
+  for (Value operand : source->getOperands())
+    if (MemoryPlanner::getArgument(operand) == plan.argument)
+      return operand.getParentBlock()->getParentOp();
+  return function;
+}
+
 void LiveRangeFinder::carryEverywhere(Operation *source) {
   Life &life = lives.find(source)->second;
-  life.escapes = true;
-  for (Operation *parent = source->getParentOp(); parent != function;
+  Operation *holder = getHolder(source);
+  for (Operation *parent = source->getParentOp(); parent != holder;
        parent = parent->getParentOp())
     if (mayRepeat(parent))
       life.carriedBy.insert(parent);
+  if (auto frame = dyn_cast<FrameOp>(holder))
+    life.accesses.push_back(frame.getYield());
+  else
+    life.escapes = true;
 }
 
 void LiveRangeFinder::visitUses(Operation *op) {
@@ -202,6 +215,9 @@ void LiveRangeFinder::extend(MemoryItem &item,
   for (Operation *access : accesses) {
     Operation *lifted = liftOutOfLoops(access, item.op);
     int64_t begin = points.getStart(lifted), end = points.getEnd(lifted) + 1;
+    // What comes before it is an access to memory of an earlier trip.
+    if (begin < points.getStart(item.op))
+      continue;
     item.begin = item.isUsed() ? std::min(item.begin, begin) : begin;
     item.end = std::max(item.end, end);
   }

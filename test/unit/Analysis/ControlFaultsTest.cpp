@@ -122,6 +122,15 @@ static std::vector<PlantedFault> getFrameFaults() {
               use("b") + "%r = memref.load %w[%c0] : memref<64xf32>\n" +
               use("b")),
           "a", "frame", "b"),
+      // Whoever finds it may use it for as long as the frame is open.
+      shortened("StoredInFrame",
+                inFunction(frame(
+                    "%box = memref.alloca() : memref<1xmemref<64xf32>>\n" +
+                    inner + alloc("a", "%f", "!pol.frame") + use("a") +
+                    "memref.store %a, %box[%c0] {at = \"put\"} : "
+                    "memref<1xmemref<64xf32>>\n" +
+                    use("b"))),
+                "a", "put", "b"),
       shortened("FromOuterSpaceInFrame",
                 inFunction(frame(alloc("a") + use("a", "a1") + inner +
                                  use("b") + use("a"))),
@@ -269,6 +278,16 @@ static std::vector<PlantedFault> getCarryFaults() {
          planter.item("loop").kept = planter.constant(768);
        },
        {"buffer 'a'", "within the first 768, which are kept, for 4 trips"}},
+      {"LastTripStillRead",
+       inFunction("%r = scf.for %i = %c0 to %c4 step %c1 iter_args(%p = %x) -> "
+                  "(memref<64xf32>) {\n" +
+                  alloc("t") + use("t", "t1") + use("p") + use("t") +
+                  alloc("a") + use("a") + "scf.yield %a : memref<64xf32>\n"
+                  "} {at = \"loop\"}\n"),
+       [](Planter &planter) {
+         planter.scope("loop").stride = planter.constant(0);
+       },
+       {"expected trips", "apart", "buffer 'a'"}},
       {"LoopHasNoPlace", program,
        [](Planter &planter) {
          planter.body().items.erase(&planter.item("loop"));
