@@ -150,12 +150,16 @@ Passes of one stage stand in the order in which its pipeline runs them;
 [TOC]
 
 END
-  # Kernels are expanded between their placement and the target.
-  local passes
+  # Kernels are expanded before what that adds is reported, and GPUs come
+  # between that stage and the target.
+  local passes conversions report='### `-pol-report-hidden`'
   passes="$(passes_of Transforms/Passes.td)"
-  printf '%s\n\n' "${passes%%## Target*}"
-  passes_of Conversion/Passes.td
-  printf '## Target%s\n' "${passes#*## Target}"
+  conversions="$(passes_of Conversion/Passes.td)"
+  printf '%s\n' "${passes%%"$report"*}"
+  sed -e '/^## Expand$/d' <<<"${conversions%%## GPU*}"
+  passes="$report${passes#*"$report"}"
+  printf '%s\n\n## GPU%s\n\n## Target%s\n' "${passes%%## Target*}" \
+    "${conversions#*## GPU}" "${passes#*## Target}"
 }
 
 #===------------------------------------------------------------------------===#

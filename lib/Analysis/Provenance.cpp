@@ -168,8 +168,7 @@ Frames Provenance::getFrames(Value origin) const {
   return frames;
 }
 
-/// Whether a use may keep a reference where nothing follows it.
-static bool mayKeep(Operation *user) {
+bool mlir::pol::mayKeepReference(Operation *user) {
   if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
     return true;
   return llvm::any_of(user->getResults(), [](Value result) {
@@ -192,7 +191,7 @@ Operation *Provenance::getLastUseInBlock(AllocOp alloc) const {
     for (Operation *user : value.getUsers()) {
       Operation *inBlock = alloc->getBlock()->findAncestorOpInBlock(*user);
       if (!inBlock || inBlock->hasTrait<OpTrait::IsTerminator>() ||
-          mayKeep(user))
+          mayKeepReference(user))
         return nullptr;
       if (last->isBeforeInBlock(inBlock))
         last = inBlock;
@@ -238,6 +237,12 @@ bool Provenance::addStore(Operation *op, Value what, Value where) {
 
 /// Adds what one origin's memory holds references to.
 bool Provenance::addContents(Value into, Value container) {
+  // What a call returns may hold references to an argument, which then counts
+  // as its origin.
+  if (auto type = dyn_cast<BaseMemRefType>(container.getType());
+      type && type.getElementType() != into.getType() &&
+      !callSpaces.contains(container))
+    return addOrigin(into, container);
   bool changed = false;
   Origins held = contents.lookup(container);
   for (Value origin : held)

@@ -143,6 +143,10 @@ LogicalResult AllocOp::verify() {
 }
 
 LogicalResult CarveOp::verify() {
+  if (auto alignment = getAlignment();
+      alignment && (*alignment <= 0 || !llvm::isPowerOf2_64(*alignment)))
+    return emitOpError("expected an alignment that is a power of two, but got ")
+           << *alignment;
   if (failed(verifyExtents(*this, getBuffer().getType(), getExtents())))
     return failure();
   return verifyFreshBuffer(*this, getBuffer().getType(),
@@ -228,6 +232,20 @@ YieldOp FrameOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
+/// The body of a frame or capture ends with what the op results in.
+template <typename OpTy> static LogicalResult verifyYield(OpTy op) {
+  Block &block = op.getBody().front();
+  if (block.empty() || !isa<YieldOp>(block.back()))
+    return op.emitOpError("expected its body to end with pol.yield");
+  TypeRange yielded = op.getYield().getOperandTypes();
+  if (yielded != op.getResultTypes()) {
+    InFlightDiagnostic error = op.emitOpError("expected its body to yield (");
+    error << op.getResultTypes() << "), but got (" << yielded << ")";
+    return error;
+  }
+  return success();
+}
+
 LogicalResult FrameOp::verifyRegions() {
   Block &block = getBody().front();
   if (block.getNumArguments() != 1)
@@ -242,15 +260,7 @@ LogicalResult FrameOp::verifyRegions() {
   if (frame.getMemorySpace() != space.getMemorySpace())
     return emitOpError("expected a frame in the memory space of ")
            << getSpace().getType() << ", but got " << frame;
-  if (block.empty() || !isa<YieldOp>(block.back()))
-    return emitOpError("expected its body to end with pol.yield");
-  if (getYield().getOperandTypes() != getResultTypes()) {
-    InFlightDiagnostic error = emitOpError("expected its body to yield (");
-    error << getResultTypes() << "), but got (" << getYield().getOperandTypes()
-          << ")";
-    return error;
-  }
-  return success();
+  return verifyYield(*this);
 }
 
 void FrameOp::getSuccessorRegions(RegionBranchPoint point,
@@ -285,11 +295,12 @@ struct InlineUnusedFrame : OpRewritePattern<FrameOp> {
   }
 };
 
-/// Results that yield values from outside the frame, or that nothing uses, are
-/// dropped: what buffers then remain as results are escapes.
-struct DropOuterResults : OpRewritePattern<FrameOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(FrameOp op,
+/// Results that yield values from outside the frame or capture, or that nothing
+/// uses, are dropped: what buffers then remain as results of a frame are
+/// escapes.
+template <typename OpTy> struct DropOuterResults : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
     YieldOp yield = op.getYield();
     SmallVector<Value> kept, replacements(op.getNumResults());
@@ -308,12 +319,12 @@ struct DropOuterResults : OpRewritePattern<FrameOp> {
     rewriter.modifyOpInPlace(yield,
                              [&] { yield.getValuesMutable().assign(kept); });
     rewriter.setInsertionPoint(op);
-    auto frame = FrameOp::create(rewriter, op.getLoc(), types, op.getSpace());
-    frame->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.eraseBlock(&frame.getBody().front());
-    rewriter.inlineRegionBefore(op.getBody(), frame.getBody(),
-                                frame.getBody().begin());
-    auto next = frame.getResults().begin();
+    OperationState state(op.getLoc(), op->getName(), op->getOperands(), types,
+                         op->getAttrs());
+    Region *body = state.addRegion();
+    rewriter.inlineRegionBefore(op.getBody(), *body, body->end());
+    Operation *smaller = rewriter.create(state);
+    auto next = smaller->getResults().begin();
     for (auto [result, replacement] :
          llvm::zip_equal(op.getResults(), replacements))
       if (!replacement && !result.use_empty())
@@ -327,5 +338,81 @@ struct DropOuterResults : OpRewritePattern<FrameOp> {
 
 void FrameOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                           MLIRContext *context) {
-  patterns.add<InlineUnusedFrame, DropOuterResults>(context);
+  patterns.add<InlineUnusedFrame, DropOuterResults<FrameOp>>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// CaptureOp
+//===----------------------------------------------------------------------===//
+
+void CaptureOp::build(OpBuilder &builder, OperationState &state,
+                      TypeRange results,
+                      function_ref<void(OpBuilder &, Location)> body) {
+  state.addTypes(results);
+  Region *region = state.addRegion();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(region);
+  if (body)
+    body(builder, state.location);
+  if (results.empty())
+    ensureTerminator(*region, builder, state.location);
+}
+
+YieldOp CaptureOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+LogicalResult CaptureOp::verify() {
+  for (Operation *op = getOperation()->getParentOp();
+       op && !op->hasTrait<OpTrait::IsIsolatedFromAbove>();
+       op = op->getParentOp())
+    if (isa<CaptureOp>(op)) {
+      InFlightDiagnostic error =
+          emitOpError("expected no capture inside a capture");
+      error.attachNote(op->getLoc()) << "the outer one is here";
+      return error;
+    }
+  return success();
+}
+
+LogicalResult CaptureOp::verifyRegions() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != 0)
+    return emitOpError("expected its body to have no arguments, but got ")
+           << block.getNumArguments();
+  return verifyYield(*this);
+}
+
+void CaptureOp::getSuccessorRegions(RegionBranchPoint point,
+                                    SmallVectorImpl<RegionSuccessor> &regions) {
+  if (point.isParent())
+    regions.emplace_back(&getBody());
+  else
+    regions.emplace_back(getOperation(), getResults());
+}
+
+void CaptureOp::getRegionInvocationBounds(
+    ArrayRef<Attribute>, SmallVectorImpl<InvocationBounds> &bounds) {
+  bounds.emplace_back(1, 1);
+}
+
+namespace {
+/// A capture in which nothing happens records nothing.
+struct InlineEmptyCapture : OpRewritePattern<CaptureOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CaptureOp op,
+                                PatternRewriter &rewriter) const override {
+    YieldOp yield = op.getYield();
+    if (&op.getBody().front().front() != yield)
+      return rewriter.notifyMatchFailure(op, "there is something in it");
+    SmallVector<Value> values(yield.getValues());
+    rewriter.replaceOp(op, values);
+    return success();
+  }
+};
+} // namespace
+
+void CaptureOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<InlineEmptyCapture, DropOuterResults<CaptureOp>>(context);
 }

@@ -391,9 +391,10 @@ int64_t mlir::pol::getElementBytes(Type elementType) {
 
 FailureOr<std::optional<int64_t>> mlir::pol::getStaticBytes(ShapedType type) {
   int64_t bytes = getElementBytes(type.getElementType());
-  // A zero extent makes the size zero however large the others are.
+  // A zero extent makes the size zero however large the others are, but what
+  // has an extent that only a run knows is not a buffer of static size.
   if (llvm::is_contained(type.getShape(), 0))
-    return std::optional<int64_t>(0);
+    return type.hasStaticShape() ? std::optional<int64_t>(0) : std::nullopt;
   for (int64_t extent : type.getShape())
     if (!ShapedType::isDynamic(extent) &&
         llvm::MulOverflow(bytes, extent, bytes))

@@ -60,19 +60,43 @@ void mlir::pol::buildMaterializeStage(OpPassManager &pm,
 void mlir::pol::buildPlaceStage(OpPassManager &pm,
                                 const PipelineOptions &options) {
   pm.addPass(createVerifyLifetimes());
+  pm.addPass(createVerifyCapture());
   pm.addPass(createReleaseBuffers());
-  LowerFramesOptions lower;
-  lower.maxStackBytes = options.maxStackBytes;
-  pm.addPass(createLowerFrames(lower));
-  // Once there are no frames that checks would have to be moved out of.
+  PromoteFramesOptions promote;
+  promote.maxStackBytes = options.maxStackBytes;
+  pm.addPass(createPromoteFrames(promote));
+  pm.addPass(createHoistAllocs());
+  if (options.placement != "carve") {
+    PlanMemoryOptions plan;
+    plan.mode = options.placement;
+    plan.reportUnknown = options.reportHidden;
+    pm.addPass(createPlanMemory(plan, options.onPlan));
+  }
+  pm.addPass(createLowerFrames());
+  pm.addPass(createLowerCaptures());
+  // Once there are no frames or captures that checks would have to be moved out
+  // of.
   if (options.checks)
     pm.addPass(createEmitChecks());
   endStage(pm, "place");
 }
 
+void mlir::pol::buildExpandedKernels(OpPassManager &pm, bool strict,
+                                     bool reportHidden) {
+  bool looksForHidden = strict || reportHidden;
+  if (looksForHidden)
+    pm.addPass(createMarkKnownBuffers());
+  pm.addPass(createConvertPolToLinalg());
+  // While copies are no loops yet.
+  ReportHiddenOptions report;
+  report.strict = strict;
+  if (looksForHidden)
+    pm.addPass(createReportHidden(report));
+}
+
 void mlir::pol::buildExpandStage(OpPassManager &pm,
                                  const PipelineOptions &options) {
-  pm.addPass(createConvertPolToLinalg());
+  buildExpandedKernels(pm, options.strict, options.reportHidden);
   pm.addPass(createConvertLinalgToLoopsPass());
   HoistStackBuffersOptions hoist;
   hoist.threads = options.openmp;
@@ -83,6 +107,7 @@ void mlir::pol::buildExpandStage(OpPassManager &pm,
 
 void mlir::pol::buildUnstructuredCode(OpPassManager &pm) {
   pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(createLowerExpandShapes());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

@@ -28,7 +28,7 @@ using namespace mlir::pol;
 
 void mlir::pol::buildExpandGPUStage(OpPassManager &pm,
                                     const NVVMPipelineOptions &options) {
-  pm.addPass(createConvertPolToLinalg());
+  buildExpandedKernels(pm, options.strict, options.reportHidden);
   pm.addPass(createForallToParallelLoopPass());
   // Nothing canonicalizes before loops are mapped: it would fold loops of one
   // trip, and what they do would run on the host.
@@ -93,6 +93,7 @@ void mlir::pol::buildPolToNVVM(OpPassManager &pm,
   PipelineOptions stages;
   stages.strict = options.strict;
   stages.reportHidden = options.reportHidden;
+  stages.placement = options.placement;
   stages.maxStackBytes = options.maxStackBytes;
   stages.checks = options.checks;
   buildDescribeStage(pm, stages);

@@ -18,6 +18,9 @@ namespace mlir::pol {
 /// Every stage ends with a check of what it leaves.
 void endStage(OpPassManager &pm, StringRef stage);
 
+/// Kernels are expanded, and what buffers and copies that adds is reported.
+void buildExpandedKernels(OpPassManager &pm, bool strict, bool reportHidden);
+
 /// Structured control flow and what works on it is lowered to branches, and
 /// functions that can fail get a status and an entry point.
 void buildUnstructuredCode(OpPassManager &pm);

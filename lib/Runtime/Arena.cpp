@@ -71,10 +71,19 @@ static int64_t watermarkOp(pol_space *space) {
   return pol_arena_watermark(asArena(space));
 }
 
+static void trimOp(pol_space *space, void *address, int64_t bytes) {
+  pol_arena *arena = asArena(space);
+  int64_t offset = static_cast<char *>(address) - arena->base;
+  // Compared, never added. What is not within the carved part is no carve.
+  if (bytes >= 0 && offset >= 0 && offset <= arena->offset &&
+      bytes <= arena->offset - offset)
+    arena->offset = offset + bytes;
+}
+
 // No release: an arena frees nothing one by one.
 static const pol_space_ops arenaOps = {"arena", carveOp,    availableOp,
                                        markOp,  retractOp,  nullptr,
-                                       resetOp, watermarkOp};
+                                       resetOp, watermarkOp, trimOp};
 
 //===----------------------------------------------------------------------===//
 // The arena by itself

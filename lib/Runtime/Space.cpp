@@ -10,6 +10,7 @@
 #include "Detail.h"
 
 #include <cinttypes>
+#include <cstring>
 
 using namespace pol::runtime;
 
@@ -22,6 +23,10 @@ static void describe(Text &out, const pol_site *site, int64_t rank,
   const char *buffer = site ? orEmpty(site->buffer) : "";
   const char *kernel = site ? orEmpty(site->kernel) : "";
   const char *type = site ? orEmpty(site->type) : "";
+  if (site && !std::strcmp(orEmpty(site->role), "slab")) {
+    out.append("all that function '%s' allocates", kernel);
+    return;
+  }
   if (buffer[0])
     out.append("buffer '%s'", buffer);
   else
@@ -200,6 +205,12 @@ void pol_space_release(pol_space *space, void *address) {
     return;
   space->ops->release(space, address);
   notify(space, {POL_EVENT_RELEASE, nullptr, address, 0, noMark});
+}
+
+void pol_space_trim(pol_space *space, void *address, int64_t bytes) {
+  if (!checkSpace(space, "trim") || !address || !space->ops->trim)
+    return;
+  space->ops->trim(space, address, bytes);
 }
 
 void pol_space_reset(pol_space *space) {

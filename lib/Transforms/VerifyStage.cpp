@@ -60,7 +60,7 @@ static bool isTensorOp(Operation *op) {
 }
 
 static bool isUnplaced(Operation *op) {
-  return isa<FrameOp, YieldOp, AllocOp>(op);
+  return isa<FrameOp, CaptureOp, YieldOp, AllocOp>(op);
 }
 
 static bool isKernel(Operation *op) { return isa<KernelOpInterface>(op); }
@@ -96,7 +96,7 @@ static constexpr Stage kStages[] = {
     {"describe", "no descriptions, bundles, duplicated values or verbs",
      isDescribing},
     {"materialize", "no tensors", isTensorOp},
-    {"place", "no frames or allocations", isUnplaced},
+    {"place", "no frames, captures or allocations", isUnplaced},
     {"expand", "no kernels", isKernel},
     {"target",
      "no structured control flow, carves, retracts or checks whose status is "

@@ -298,3 +298,31 @@ func.func @results_of_nested_frames_are_dropped(%arena: !pol.arena, %s: f32) -> 
   }
   return %0 : f32
 }
+
+// CHECK-LABEL: func.func @empty_capture_is_inlined(
+// CHECK-SAME:    %[[X:.*]]: memref<4xf32>)
+// CHECK-NEXT:    return %[[X]]
+func.func @empty_capture_is_inlined(%x: memref<4xf32>) -> memref<4xf32> {
+  %0 = pol.capture -> memref<4xf32> {
+    pol.yield %x : memref<4xf32>
+  }
+  return %0 : memref<4xf32>
+}
+
+// What has an effect stays in it.
+// CHECK-LABEL: func.func @results_of_a_capture_are_dropped(
+// CHECK-SAME:    %[[X:.*]]: memref<f32>, %[[S:.*]]: f32)
+// CHECK-NEXT:    %[[R:.*]] = pol.capture -> f32 {
+// CHECK-NEXT:      memref.store %[[S]], %[[X]]
+// CHECK-NEXT:      %[[V:.*]] = memref.load
+// CHECK-NEXT:      pol.yield %[[V]] : f32
+// CHECK-NEXT:    } {note = "kept"}
+// CHECK-NEXT:    return %[[X]], %[[R]]
+func.func @results_of_a_capture_are_dropped(%x: memref<f32>, %s: f32) -> (memref<f32>, f32) {
+  %0:3 = pol.capture -> memref<f32>, f32, f32 {
+    memref.store %s, %x[] : memref<f32>
+    %v = memref.load %x[] : memref<f32>
+    pol.yield %x, %v, %v : memref<f32>, f32, f32
+  } {note = "kept"}
+  return %0#0, %0#2 : memref<f32>, f32
+}

@@ -31,3 +31,15 @@ pol.description for @k(%x: tensor<f32>) {
   %v = tensor.extract %x[] : tensor<f32>
   pol.describe
 }
+
+// -----
+
+func.func @nested() {
+  // expected-note @below {{the outer one is here}}
+  pol.capture {
+    // expected-error @below {{'pol.capture' op expected no capture inside a capture}}
+    pol.capture {
+    }
+  }
+  return
+}

@@ -108,3 +108,24 @@ func.func @placed(%arena: !pol.arena, %n: index) -> i64 {
   %bytes = pol.watermark %arena : !pol.arena
   return %bytes : i64
 }
+
+// CHECK-LABEL: func.func @capture(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>, %[[C:.*]]: i1)
+func.func @capture(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
+  // CHECK: %[[R:.*]]:2 = pol.capture -> tensor<4xf32>, index {
+  %r:2 = pol.capture -> tensor<4xf32>, index {
+    %n = arith.constant 1 : index
+    // CHECK: pol.yield %[[X]], %{{.*}} : tensor<4xf32>, index
+    pol.yield %x, %n : tensor<4xf32>, index
+  // CHECK: } {note = "kept"}
+  } {note = "kept"}
+  // One without results needs no terminator.
+  // CHECK:      scf.if %[[C]] {
+  // CHECK-NEXT:   pol.capture {
+  // CHECK-NEXT:   }
+  scf.if %c {
+    pol.capture {
+    }
+  }
+  return %r#0 : tensor<4xf32>
+}

@@ -1,8 +1,12 @@
 // REQUIRES: pol-run
 // RUN: pol-run %s --entry nested --space arena:1024 --max-stack-bytes=0 --input i64=64 --memory-report \
-// RUN:   | FileCheck %s
+// RUN:   --placement=carve | FileCheck %s
 // RUN: not pol-run %s --entry nested --space arena:1023 --max-stack-bytes=0 --input i64=64 2>&1 \
-// RUN:   | FileCheck %s --check-prefix=FULL
+// RUN:   --placement=carve | FileCheck %s --check-prefix=FULL
+// RUN: pol-run %s --entry nested --space arena --max-stack-bytes=0 --input i64=64 --memory-report \
+// RUN:   | FileCheck %s --check-prefix=PLAN
+// RUN: not pol-run %s --entry nested --space arena:767 --max-stack-bytes=0 --input i64=64 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=PLAN-FULL
 // RUN: pol-run %s --entry recursive --space arena:4K --input i64=16 --memory-report \
 // RUN:   | FileCheck %s --check-prefix=DEEP
 // RUN: not pol-run %s --entry recursive --space arena:4095 --input i64=16 2>&1 \
@@ -45,7 +49,7 @@ func.func private @middle(%a: !pol.arena, %n: index) -> memref<?xf32> {
 
 // CHECK: result 0: 64xf32 min 1 max 1
 // CHECK: y - - arena 256 0 3
-// CHECK: peak of arena: 1024 bytes of 1024
+// CHECK: arena carved 1024 1024{{ }}
 // CHECK-NOT: heap
 
 // FULL: pol-run: error: out of memory: buffer 't' (64xf32) wants 256 bytes, but 255 are available, at {{.*}}arena.mlir:
@@ -55,8 +59,15 @@ func.func @nested(%a: !pol.arena, %n: index) -> memref<?xf32> {
   return %y : memref<?xf32>
 }
 
+// Planned, the inner frame's buffer takes over from others.
+
+// PLAN: result 0: 64xf32 min 1 max 1
+// PLAN: arena planned 768 1024 768{{ }}
+// PLAN-FULL: pol-run: error: out of memory: all that function 'nested' allocates wants 768 bytes, but 767 are available, at {{.*}}arena.mlir:
+// PLAN-FULL-NOT: error
+
 // DEEP: result 0: {{.*}} [16]
-// DEEP: peak of arena: 4096 bytes of 4096
+// DEEP: arena carved 4096 4096{{ }}
 // TOO-DEEP: pol-run: error: out of memory: buffer 'level' (64xf32) wants 256 bytes, but 255 are available
 func.func @recursive(%a: !pol.arena, %n: index) -> index {
   %c0 = arith.constant 0 : index

@@ -19,10 +19,10 @@ func.func private @fill_shadow(%d: !d, %v: f32) -> !d {
 // CHECK: result 0: 6xbf16 min 0 max 5
 // CHECK: result 1: 6xf32 min 1.001 max 1.001
 // CHECK: shadow - - arena 24 0 1
-// CHECK: peak of arena: 24 bytes of 256
+// CHECK: arena planned 256 24 24{{ }}
 // EMPTY: result 0: 0xbf16
 // EMPTY: result 1: 0xf32
-// FULL: pol-run: error: out of memory: buffer 'shadow' (6xf32) wants 24 bytes, but 16 are available, at {{.*}}duplicated.mlir:[[# @LINE + 7]]:
+// FULL: pol-run: error: out of memory: all that function 'main' allocates wants 24 bytes, but 16 are available, at {{.*}}duplicated.mlir:[[# @LINE + 1]]:
 func.func @main(%arena: !pol.arena, %x: tensor<?xbf16>) -> !d {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -39,6 +39,8 @@ typedef struct {
 int32_t pol_entry_f(pol_error *error, vector *result, pol_space *arena,
                     vector *x);
 
+int64_t f_footprint(int64_t x0);
+
 static _Alignas(256) char slab[2048];
 
 static int32_t call(pol_arena *arena, pol_error *error, vector *result) {
@@ -54,6 +56,10 @@ int main(void) {
   vector y = {0, 0, 0, 0, 0};
 
   // Both buffers take 400 bytes, and the second begins at 512.
+  // CHECK: footprints: 912 0 -1 -1
+  printf("footprints: %d %d %d %d\n", (int)f_footprint(100),
+         (int)f_footprint(0), (int)f_footprint(-1),
+         (int)f_footprint(INT64_MAX / 4));
   pol_arena_init(&arena, slab, 912, 0);
   // CHECK: fits: status 0, 100 values, y[2] = 54.59815, offset 400, peak 912
   int32_t status = call(&arena, 0, &y);
@@ -61,14 +67,14 @@ int main(void) {
          status, (int)y.size, y.aligned[2], (int)arena.offset,
          (int)arena.peak);
 
-  // One byte less is too little for the scratch. What the output took is given
-  // back.
+  // One byte less is too little, and nothing is taken.
   pol_arena_init(&arena, slab, 911, 0);
-  // CHECK: too small: status 1, offset 0, wanted 400, available 399
-  // CHECK: out of memory: buffer 'tmp' of kernel 'exp2x' (100xf32) wants 400 bytes, but 399 are available
+  // CHECK: too small: status 1, offset 0, peak 0, wanted 912, available 911
+  // CHECK: out of memory: all that function 'f' allocates wants 912 bytes, but 911 are available
   status = call(&arena, &error, &y);
-  printf("too small: status %d, offset %d, wanted %d, available %d\n", status,
-         (int)arena.offset, (int)error.wanted, (int)error.available);
+  printf("too small: status %d, offset %d, peak %d, wanted %d, available %d\n",
+         status, (int)arena.offset, (int)arena.peak, (int)error.wanted,
+         (int)error.available);
   printf("%s\n", pol_format_error(&error, text, sizeof text));
 
   // Nobody has to look at the record.

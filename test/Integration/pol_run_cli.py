@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import numpy as np
 
@@ -276,7 +277,7 @@ class OptionErrors(PolRunTest):
                 "--opt-level": ("", "4", "-1", "x", "O3"),
                 "--max-stack-bytes": ("", "-1", "x"),
                 "--target": ("", "gpu", "cuda", "CPU"),
-                "--memory-report": ("x", "x.csv", "x.json.gz"),
+                "--memory-report": ("x", "x.csv", "x.json.gz", "x.SVG", "svg"),
         }.items():
             for value in values:
                 with self.subTest(f"{option}={value}"):
@@ -302,8 +303,10 @@ class OptionErrors(PolRunTest):
         for path in ("no/y.npy", ".", "m.mlir/y.npy"):
             self.check_entry_failure("two", [*two, *out, "--output", path],
                                      f"cannot write '{path}'")
-            self.check_entry_failure("norm", [*self.X, "--memory-report="
-                                              "no/r.json"], "no/r.json")
+            for report in ("no/r.json", "no/r.svg", "no/r.txt"):
+                self.check_entry_failure(
+                    "norm", [*self.X, f"--memory-report={report}"],
+                    f"cannot write '{report}'")
 
     def test_arena_too_small(self):
         for size in ("0", "1", "47"):
@@ -436,25 +439,105 @@ class Successes(PolRunTest):
 class MemoryReports(PolRunTest):
     ARGUMENTS = ("--input", "300x64xf32=normal:1", "--space", "arena:100K")
 
-    def test_json(self):
-        text = self.run_entry("norm", *self.ARGUMENTS,
-                              "--memory-report=r.json")
+    def report(self, entry, *arguments):
+        """The report of a run, from its file of JSON."""
+        text = self.run_entry(entry, *arguments, "--memory-report=r.json")
         self.assertNotIn("memory report", text)
-        report = json.loads((self.folder / "r.json").read_text())
-        self.assertEqual(report["buffers"], [{
-            "name": "y", "kernel": "pol.rms_norm", "role": "output",
-            "space": "arena", "bytes": 76800, "offset": 0, "times": 1,
-            "begin": 1}])
-        arena = next(s for s in report["spaces"] if s["name"] == "arena")
-        self.assertEqual(arena, {"name": "arena", "peak": 76800,
-                                 "capacity": 102400})
+        return json.loads((self.folder / "r.json").read_text())
+
+    def test_json(self):
+        report = self.report("norm", *self.ARGUMENTS)
+        self.assertEqual(report, {
+            "entry": "norm",
+            "buffers": [{
+                "name": "y", "kernel": "pol.rms_norm", "role": "output",
+                "space": "arena", "bytes": 76800, "offset": 0, "times": 1,
+                "begin": 1, "location": "m.mlir:8:8"}],
+            "spaces": [{
+                "name": "arena", "mode": "carved", "clock": "event",
+                "steps": 1, "capacity": 102400, "peak": 76800,
+                "lower_bound": 76800}]})
 
     def test_text(self):
         text = self.run_entry("norm", *self.ARGUMENTS, "--memory-report")
-        table = text[text.index("memory report"):]
+        table = text[text.index("memory report of norm\n"):]
         self.run_entry("norm", *self.ARGUMENTS, "--memory-report=r.txt")
         self.assertEqual((self.folder / "r.txt").read_text(), table)
-        self.assertIn("peak of arena: 76800 bytes of 102400", table)
+        self.assertRegex(table, r"\n  arena +carved +102400 +76800 +76800 +1.000"
+                                r"\n$")
+
+    def test_svg(self):
+        text = self.run_entry("norm", *self.ARGUMENTS, "--memory-report=r.svg")
+        self.assertNotIn("memory report", text)
+        svg = "{http://www.w3.org/2000/svg}"
+        root = xml.etree.ElementTree.parse(self.folder / "r.svg").getroot()
+        self.assertEqual(root.tag, svg + "svg")
+        buffers = [group for group in root.iter(svg + "g")
+                   if group.get("class") == "b output"]
+        self.assertEqual(len(buffers), 1)
+        self.assertEqual(len(buffers[0].findall(svg + "rect")), 1)
+        title = buffers[0].find(svg + "title").text
+        for part in ("y", "kernel: pol.rms_norm", "75 KiB (76800 bytes)",
+                     "offset: 0 to 76800", "live: event 1 to the end",
+                     "at m.mlir:8:8"):
+            self.assertIn(part, title.splitlines())
+
+    LOOP = """
+        func.func @loop(%s: !pol.arena, %n: index, %x: memref<64xf32>) {
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %d = arith.constant 64 : index
+          scf.for %i = %c0 to %n step %c1 {
+            pol.frame on %s : !pol.arena {
+            ^bb0(%f: !pol.frame):
+              %a = pol.alloc %f[%d] {name = "a"} : !pol.frame -> memref<?xf32>
+              linalg.copy ins(%x : memref<64xf32>) outs(%a : memref<?xf32>)
+              %b = pol.alloc %f[%d] {name = "b"} : !pol.frame -> memref<?xf32>
+              linalg.copy ins(%a : memref<?xf32>) outs(%b : memref<?xf32>)
+              linalg.copy ins(%b : memref<?xf32>) outs(%x : memref<64xf32>)
+              pol.yield
+            }
+          }
+          return
+        }"""
+
+    def run_loop(self, trips):
+        (self.folder / "m.mlir").write_text(self.LOOP)
+        report = self.report(
+            "loop", "--input", f"index={trips}", "--input", "64xf32=ones",
+            "--space", "arena:1K", "--max-stack-bytes=0")
+        space, = report["spaces"]
+        self.assertEqual((space["peak"], space["lower_bound"], space["steps"]),
+                         (512, 512, 3 * trips))
+        rows = {row["name"]: row for row in report["buffers"]}
+        self.assertEqual({n: (r["times"], r["begin"], r["end"], r["offset"])
+                          for n, r in rows.items()},
+                         {"a": (trips, 1, 3 * trips, 0),
+                          "b": (trips, 2, 3 * trips, 256)})
+        return rows
+
+    def test_lives_in_a_loop(self):
+        rows = self.run_loop(5)
+        for name, first, offset in (("a", 1, 0), ("b", 2, 256)):
+            self.assertEqual(rows[name]["lives"], [
+                {"offset": offset, "begin": 3 * i + first, "end": 3 * i + 3}
+                for i in range(5)])
+
+    def test_lives_in_a_long_loop(self):
+        """Not one by one: a report is not longer than people can read."""
+        for row in self.run_loop(1001).values():
+            self.assertNotIn("lives", row)
+
+    def test_no_room_for_the_report(self):
+        """What cannot be written in full is an error and not a crash."""
+        for name in ("r.json", "r.svg", "r.txt"):
+            (self.folder / name).symlink_to("/dev/full")
+            done = self.run_tool("m.mlir", "--entry", "norm", *self.ARGUMENTS,
+                                 f"--memory-report={name}")
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.decode(),
+                             f"pol-run: error: cannot write '{name}': "
+                             "No space left on device\n")
 
     def test_columns(self):
         """Names of any length, and numbers that end where their title does."""
@@ -482,6 +565,8 @@ class MemoryReports(PolRunTest):
     def test_no_buffers(self):
         text = self.run_entry("nothing", "--memory-report")
         self.assertIn("(no buffers)", text)
+        self.run_entry("nothing", "--memory-report=r.svg")
+        self.assertIn("No buffers", (self.folder / "r.svg").read_text())
 
 
 def main():

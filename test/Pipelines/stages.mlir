@@ -5,6 +5,9 @@
 // RUN:   | FileCheck %s --check-prefix=PLACE
 // RUN: pol-opt %s --pol-describe-stage --pol-materialize-stage --pol-place-stage=max-stack-bytes=0 \
 // RUN:   | FileCheck %s --check-prefix=ARENA
+// RUN: pol-opt %s --pol-describe-stage --pol-materialize-stage \
+// RUN:   --pol-place-stage="max-stack-bytes=0 placement=carve" \
+// RUN:   | FileCheck %s --check-prefix=CARVE
 // RUN: pol-opt %s --pol-describe-stage --pol-materialize-stage --pol-place-stage \
 // RUN:   --pol-expand-stage | FileCheck %s --check-prefix=EXPAND
 
@@ -36,15 +39,23 @@ pol.description for @softmax(%x: tensor<4xf32>) {
 // MATERIALIZE-NOT:   tensor<
 
 // PLACE-LABEL: func.func @main(
-// PLACE-NEXT:    %[[T:.+]] = memref.alloca() {{.*}} : memref<4xf32>
-// PLACE-NEXT:    %[[Y:.+]], %{{.+}} = pol.carve %{{.+}} {kernel = "softmax", name = "y", role = #pol.role<output>}
-// PLACE-NEXT:    call @softmax(%{{.+}}, %[[Y]], %[[T]])
+// PLACE:         %[[BYTES:.+]] = arith.constant 16 : i64
+// PLACE:         %[[SLAB:.+]], %{{.+}} = pol.carve %{{.+}}[%{{.+}}] {alignment = 256 : i64, kernel = "main", role = #pol.role<slab>}
+// PLACE:         %[[T:.+]] = memref.alloca() {{.*}} : memref<4xf32>
+// PLACE:         %[[Y:.+]] = memref.view %[[SLAB]]
+// PLACE:         call @softmax(%{{.+}}, %[[Y]], %[[T]])
 
 // ARENA-LABEL: func.func @main(
-// ARENA:         pol.carve {{.*}} name = "y"
-// ARENA-NEXT:    pol.mark
-// ARENA-NEXT:    pol.carve {{.*}} name = "tmp"
-// ARENA:         pol.retract
+// ARENA:         arith.constant 272 : i64
+// ARENA:         pol.carve {{.*}} role = #pol.role<slab>
+// ARENA:         call @softmax(
+// ARENA:         pol.trim
+
+// CARVE-LABEL: func.func @main(
+// CARVE:         pol.carve {{.*}} name = "y"
+// CARVE-NEXT:    pol.mark
+// CARVE-NEXT:    pol.carve {{.*}} name = "tmp"
+// CARVE:         pol.retract
 
 // EXPAND-LABEL: func.func @softmax(
 // EXPAND-COUNT-2: scf.for

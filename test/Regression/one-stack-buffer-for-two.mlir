@@ -1,5 +1,5 @@
 // REQUIRES: pol-run
-// RUN: pol-opt %s --pol-lower-frames | FileCheck %s
+// RUN: pol-opt %s --pol-promote-frames --pol-hoist-allocs --pol-lower-frames | FileCheck %s
 // RUN: pol-run %s --entry main --input 2xf32=iota --input i64=2 --space arena:64K \
 // RUN:   | FileCheck %s --check-prefix=RAN
 

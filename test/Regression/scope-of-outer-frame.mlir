@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --pol-lower-frames=alloca-scope | FileCheck %s
+// RUN: pol-opt %s --pol-promote-frames=alloca-scope --pol-hoist-allocs --pol-lower-frames | FileCheck %s
 
 // A buffer of an outer frame that is asked for inside an inner one was
 // allocated in the inner one's scope, which gave it back too early.

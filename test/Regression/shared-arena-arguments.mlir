@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --pol-lower-frames=max-stack-bytes=0 | FileCheck %s
+// RUN: pol-opt %s --pol-hoist-allocs --pol-lower-frames | FileCheck %s
 
 // Two arguments that are the same arena were taken for two: the retract of a
 // frame on one lost what was allocated from the other.

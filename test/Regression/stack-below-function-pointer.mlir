@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --pol-lower-frames | FileCheck %s
+// RUN: pol-opt %s --pol-promote-frames --pol-hoist-allocs --pol-lower-frames | FileCheck %s
 
 // Recursion through a function pointer was not seen, and stack went to frames
 // in it.

@@ -92,7 +92,7 @@ func.func @fine(%a: !pol.arena, %x: memref<8x4xf32>) {
 // -----
 
 func.func @alloc(%a: !pol.arena) {
-  // expected-error@+1 {{expected no frames or allocations after stage 'place', but got 'pol.alloc'}}
+  // expected-error@+1 {{expected no frames, captures or allocations after stage 'place', but got 'pol.alloc'}}
   %y = pol.alloc %a : !pol.arena -> memref<4xf32>
   return
 }
@@ -103,6 +103,15 @@ func.func @frame(%a: !pol.arena) {
   // expected-error@+1 {{but got 'pol.frame'}}
   pol.frame on %a : !pol.arena {
   ^bb0(%f: !pol.frame):
+  }
+  return
+}
+
+// -----
+
+func.func @capture() {
+  // expected-error@+1 {{but got 'pol.capture'}}
+  pol.capture {
   }
   return
 }

@@ -24,4 +24,8 @@
 #define GET_OP_CLASSES
 #include "TestPolOps.h.inc"
 
+namespace mlir::pol::test {
+void registerTestExpandScale();
+} // namespace mlir::pol::test
+
 #endif // POL_TEST_LIB_TESTPOLDIALECT_H

@@ -18,6 +18,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllPasses();
   mlir::pol::registerAll(registry);
+  mlir::pol::test::registerTestExpandScale();
   registry.insert<mlir::pol::test::TestPolDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "pol-opt with a dialect of kernels for its tests\n",

@@ -23,6 +23,8 @@ using namespace pol_run;
 llvm::Expected<SpaceSpec> pol_run::parseSpace(llvm::StringRef text) {
   if (text == "heap")
     return SpaceSpec();
+  if (text == "arena")
+    return SpaceSpec{std::nullopt, /*isExact=*/true};
   llvm::StringRef digits = text;
   int64_t bytes = 0;
   int64_t unit = 1;
@@ -37,7 +39,7 @@ llvm::Expected<SpaceSpec> pol_run::parseSpace(llvm::StringRef text) {
         !llvm::MulOverflow(bytes, unit, bytes))
       return SpaceSpec{bytes};
   }
-  return makeError("expected --space to be heap or arena:BYTES, but got " +
+  return makeError("expected --space to be heap, arena or arena:BYTES, but got " +
                    quoted(text));
 }
 
@@ -144,35 +146,24 @@ makeDescriptor(MemRefType type, Array &array, llvm::StringRef what) {
 
 static bool isSpace(Type type) { return isa<pol::SpaceTypeInterface>(type); }
 
-llvm::Expected<Arguments>
-Arguments::bind(FunctionType type, std::vector<Array> inputs, SpaceSpec spec) {
-  Arguments bound;
-  bound.type = type;
-  bound.inputs = std::move(inputs);
+llvm::Error Arguments::bindInputs() {
   size_t wanted = llvm::count_if(type.getInputs(),
                                  [](Type input) { return !isSpace(input); });
-  if (bound.inputs.size() != wanted)
+  if (inputs.size() != wanted)
     return makeError("expected " + counted(wanted, "input") + ", but got " +
-                     llvm::Twine(bound.inputs.size()));
-
+                     llvm::Twine(inputs.size()));
   size_t next = 0;
   for (Type input : type.getInputs()) {
-    Words &words = bound.arguments.emplace_back();
-    if (isSpace(input)) {
-      auto space = HostSpace::create(spec);
-      if (!space)
-        return space.takeError();
-      words.push_back(reinterpret_cast<int64_t>((*space)->get()));
-      bound.spaces.push_back(std::move(*space));
+    Words &words = arguments.emplace_back();
+    if (isSpace(input))
       continue;
-    }
     std::string what = ("input " + llvm::Twine(next)).str();
-    Array &array = bound.inputs[next++];
+    Array &array = inputs[next++];
     llvm::Expected<Expectation> expectation = getExpectation(input, what);
     if (!expectation)
       return expectation.takeError();
     if (llvm::Error error = checkArray(array, *expectation, what))
-      return std::move(error);
+      return error;
     if (auto memref = dyn_cast<MemRefType>(input)) {
       auto descriptor = makeDescriptor(memref, array, what);
       if (!descriptor)
@@ -183,6 +174,55 @@ Arguments::bind(FunctionType type, std::vector<Array> inputs, SpaceSpec spec) {
       memcpy(words.data(), array.data(), array.getByteSize());
     }
   }
+  return llvm::Error::success();
+}
+
+llvm::Error Arguments::bindSpaces(SpaceSpec spec, Footprints footprints) {
+  std::vector<int64_t> bytes;
+  if (spec.isExact) {
+    auto needed = footprints(getSizeParameters());
+    if (!needed)
+      return needed.takeError();
+    bytes = std::move(*needed);
+  }
+  for (auto [words, input] : llvm::zip_equal(arguments, type.getInputs())) {
+    if (!isSpace(input))
+      continue;
+    if (spec.isExact)
+      spec.arenaBytes = bytes[spaces.size()];
+    auto space = HostSpace::create(spec);
+    if (!space)
+      return space.takeError();
+    words.push_back(reinterpret_cast<int64_t>((*space)->get()));
+    spaces.push_back(std::move(*space));
+  }
+  return llvm::Error::success();
+}
+
+llvm::SmallVector<int64_t> Arguments::getSizeParameters() const {
+  llvm::SmallVector<int64_t> parameters;
+  for (auto [words, input] : llvm::zip_equal(arguments, type.getInputs())) {
+    if (input.isIndex())
+      parameters.push_back(words.front());
+    if (auto memref = dyn_cast<MemRefType>(input))
+      for (auto [dimension, extent] : llvm::enumerate(memref.getShape()))
+        if (ShapedType::isDynamic(extent))
+          parameters.push_back(words[3 + dimension]);
+  }
+  return parameters;
+}
+
+llvm::Expected<Arguments> Arguments::bind(FunctionType type,
+                                          std::vector<Array> inputs,
+                                          SpaceSpec spec,
+                                          Footprints footprints) {
+  Arguments bound;
+  bound.type = type;
+  bound.inputs = std::move(inputs);
+  if (llvm::Error error = bound.bindInputs())
+    return std::move(error);
+  if (llvm::Error error = bound.bindSpaces(spec, footprints))
+    return std::move(error);
   for (auto [index, result] : llvm::enumerate(type.getResults())) {
     auto expectation =
         getExpectation(result, ("result " + llvm::Twine(index)).str());

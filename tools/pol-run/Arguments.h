@@ -24,6 +24,8 @@ namespace pol_run {
 struct SpaceSpec {
   /// Bytes of an arena; no value for a heap.
   std::optional<int64_t> arenaBytes;
+  /// Whether it is an arena of just the bytes that are needed.
+  bool isExact = false;
 };
 
 /// Parses `heap` or `arena:BYTES`; BYTES may end in K, M or G.
@@ -50,10 +52,20 @@ private:
 /// The values that one call needs, and room for what it returns.
 class Arguments {
 public:
+  /// Says how many bytes each space argument needs, given the parameters.
+  using Footprints = llvm::function_ref<llvm::Expected<std::vector<int64_t>>(
+      llvm::ArrayRef<int64_t>)>;
+
   /// Fits arrays to the entry's type. Arrays are taken in order by the
   /// arguments that are no spaces.
-  static llvm::Expected<Arguments>
-  bind(mlir::FunctionType type, std::vector<Array> inputs, SpaceSpec spaces);
+  static llvm::Expected<Arguments> bind(mlir::FunctionType type,
+                                        std::vector<Array> inputs,
+                                        SpaceSpec spaces,
+                                        Footprints footprints);
+
+  /// What sizes in the entry are functions of: dynamic extents of memrefs and
+  /// `index` arguments, in order.
+  llvm::SmallVector<int64_t> getSizeParameters() const;
 
   /// Pointers to all values in the order of the C entry point.
   llvm::SmallVector<void *> pack();
@@ -67,6 +79,9 @@ public:
   llvm::Expected<Array> getResult(unsigned index) const;
 
 private:
+  llvm::Error bindInputs();
+  llvm::Error bindSpaces(SpaceSpec spec, Footprints footprints);
+
   mlir::FunctionType type;
   std::vector<Array> inputs;
   std::vector<std::unique_ptr<HostSpace>> spaces;

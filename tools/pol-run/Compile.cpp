@@ -29,6 +29,13 @@ CompiledEntry::CompiledEntry() = default;
 CompiledEntry::CompiledEntry(CompiledEntry &&) = default;
 CompiledEntry::~CompiledEntry() = default;
 
+const pol::PlanDescription *CompiledEntry::getPlan() const {
+  for (const pol::PlanDescription &function : plan.functions)
+    if (function.function == name)
+      return &function;
+  return nullptr;
+}
+
 static llvm::Error
 runPipeline(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext());
@@ -112,6 +119,7 @@ static void registerRuntime(ExecutionEngine &engine) {
     add("pol_space_release", &pol_space_release);
     add("pol_space_reset", &pol_space_reset);
     add("pol_space_retract", &pol_space_retract);
+    add("pol_space_trim", &pol_space_trim);
     add("pol_space_watermark", &pol_space_watermark);
     add("pol_thread_heap", &pol_thread_heap);
     return symbols;
@@ -151,8 +159,10 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
   pipeline.openmp = options.openmp;
   pipeline.checks = options.checks;
   pipeline.maxStackBytes = options.maxStackBytes;
+  pipeline.placement = options.placement;
 
   CompiledEntry entry;
+  pipeline.onPlan = [&](const pol::ModulePlan &plan) { entry.plan = plan; };
   // The entry is looked for first: nothing else may be worth compiling.
   llvm::Expected<func::FuncOp> function = findEntry(module, name);
   if (!function)
@@ -169,6 +179,8 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
     return std::move(error);
   entry.type = module.lookupSymbol<func::FuncOp>(entry.name).getFunctionType();
   entry.stack = collectStack(module);
+  if (options.planOnly)
+    return entry;
 
   if (llvm::Error error = runPipeline(module, [&](OpPassManager &pm) {
         pol::buildExpandStage(pm, pipeline);

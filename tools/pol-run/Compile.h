@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "pol/Analysis/PlanDescription.h"
 #include "llvm/Support/Error.h"
 
 namespace mlir {
@@ -28,6 +29,9 @@ struct CompileOptions {
   bool openmp = false;
   bool checks = true;
   int64_t maxStackBytes = 64 * 1024;
+  std::string placement = "plan";
+  /// Places everything, and makes no code.
+  bool planOnly = false;
 };
 
 /// A buffer that lies on the stack, which no allocator sees.
@@ -54,6 +58,8 @@ public:
   /// spaces, scalars.
   mlir::FunctionType getType() const { return type; }
   llvm::ArrayRef<StackBuffer> getStackBuffers() const { return stack; }
+  /// Where everything goes that it allocates; null where that is not planned.
+  const mlir::pol::PlanDescription *getPlan() const;
 
   /// Calls `pol_entry_<name>` with pointers to its arguments, the status last.
   void call(llvm::MutableArrayRef<void *> packed) const {
@@ -66,6 +72,7 @@ private:
   std::string name;
   mlir::FunctionType type;
   std::vector<StackBuffer> stack;
+  mlir::pol::ModulePlan plan;
   std::unique_ptr<mlir::ExecutionEngine> engine;
   void (*function)(void **) = nullptr;
 };

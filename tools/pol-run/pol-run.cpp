@@ -11,9 +11,10 @@
 #include "Arguments.h"
 #include "Compile.h"
 #include "InputSpec.h"
-#include "MemoryReport.h"
 #include "Message.h"
 #include "Npy.h"
+#include "PlanReport.h"
+#include "SpaceObserver.h"
 #include "Summary.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
@@ -57,10 +58,15 @@ struct Options {
       cl::desc("Where a result goes, in order; a summary is printed for each "
                "result")};
   cl::opt<std::string> space{
-      "space", cl::value_desc("heap|arena:BYTES"), cl::init("heap"),
+      "space", cl::value_desc("heap|arena[:BYTES]"), cl::init("heap"),
       cl::cat(category),
       cl::desc("What each space argument is (default: heap); BYTES may end in "
-               "K, M or G")};
+               "K, M or G, without them it is what the function needs")};
+  cl::opt<std::string> placement{
+      "placement", cl::value_desc("plan|bump|carve"), cl::init("plan"),
+      cl::cat(category),
+      cl::desc("How spaces are carved from: as one slab, packed; as one slab, "
+               "one buffer after the other; or buffer by buffer, at run time")};
   cl::opt<std::string> target{"target", cl::value_desc("cpu"), cl::init("cpu"),
                               cl::cat(category),
                               cl::desc("What to compile for")};
@@ -70,8 +76,12 @@ struct Options {
   cl::opt<std::string> report{
       "memory-report", cl::value_desc("file"), cl::ValueOptional,
       cl::cat(category),
-      cl::desc("List every buffer: on standard output, or in a .json or .txt "
-               "file")};
+      cl::desc("List every buffer: on standard output, or in a .txt or .json\n"
+               "file, or draw them in a .svg file")};
+  cl::opt<bool> planOnly{
+      "plan-only", cl::cat(category),
+      cl::desc("Do not run: --memory-report says what a run would need.\n"
+               "Inputs may be left out where no shape depends on them")};
   cl::opt<std::string> time{
       "time", cl::value_desc("N"), cl::cat(category),
       cl::desc("Run N times more and print the median, in the same memory")};
@@ -177,6 +187,8 @@ static llvm::Error checkDestination(llvm::StringRef path) {
   };
   if (llvm::sys::fs::is_directory(path))
     return fail(std::make_error_code(std::errc::is_a_directory));
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::can_write(path))
+    return fail(std::make_error_code(std::errc::permission_denied));
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
   if (folder.empty())
     folder = ".";
@@ -190,16 +202,23 @@ static llvm::Error checkDestination(llvm::StringRef path) {
 
 /// Catches what would be found out only after a long run.
 static llvm::Error checkOptions(const Options &options) {
+  if (options.placement != "plan" && options.placement != "bump" &&
+      options.placement != "carve")
+    return makeError("expected --placement to be plan, bump or carve, but got " +
+                     quoted(options.placement));
+  if (options.planOnly && (!options.outputs.empty() ||
+                           options.time.getNumOccurrences()))
+    return makeError("expected no --output or --time with --plan-only, which "
+                     "runs nothing");
   if (options.space.getNumOccurrences() > 1)
     return makeError("expected one --space, for all space arguments");
   if (options.target != "cpu")
     return makeError("expected --target to be cpu, but got " +
                      quoted(options.target));
   llvm::StringRef report = options.report;
-  if (!report.empty() && !report.ends_with(".json") &&
-      !report.ends_with(".txt"))
-    return makeError("expected --memory-report to name a .json or .txt file, "
-                     "but got " +
+  if (!report.empty() && !mlir::pol::namesReportFormat(report))
+    return makeError("expected --memory-report to name a .json, .svg or .txt "
+                     "file, but got " +
                      quoted(report));
   std::vector<std::string> destinations(options.outputs.begin(),
                                         options.outputs.end());
@@ -276,21 +295,52 @@ static llvm::Error writeResults(const Options &options,
 }
 
 static llvm::Error writeReport(llvm::StringRef path,
-                               const MemoryReport &report) {
+                               const mlir::pol::MemoryReport &report) {
   if (path.empty()) {
-    report.print(llvm::outs());
+    printText(llvm::outs(), report);
     return llvm::Error::success();
   }
   std::string message;
   auto file = mlir::openOutputFile(path, &message);
   if (!file)
     return makeError(message);
-  if (path.ends_with(".json"))
-    report.printJson(file->os());
-  else
-    report.print(file->os());
+  printFor(path, file->os(), report);
+  file->os().flush();
+  if (std::error_code code = file->os().error()) {
+    // Or the stream ends the program.
+    file->os().clear_error();
+    return makeError("cannot write " + quotedPath(path) + ": " +
+                     code.message());
+  }
   file->keep();
   return llvm::Error::success();
+}
+
+/// Reports what a run would need, given the inputs' shapes.
+static llvm::Error reportPlanOnly(const Options &options,
+                                  const CompiledEntry &entry,
+                                  std::vector<Array> inputs) {
+  const mlir::pol::PlanDescription *plan = entry.getPlan();
+  if (!plan)
+    return makeError("expected the footprint of '" + entry.getName() +
+                     "' to be known before a run, for --plan-only");
+  llvm::SmallVector<int64_t> parameters;
+  if (!inputs.empty() || !plan->parameters.empty()) {
+    llvm::Expected<Arguments> arguments =
+        Arguments::bind(entry.getType(), std::move(inputs), SpaceSpec(),
+                        /*footprints=*/nullptr);
+    if (!arguments)
+      return arguments.takeError();
+    parameters = arguments->getSizeParameters();
+  }
+  mlir::pol::MemoryReport report = {entry.getName().str(), {}};
+  for (size_t number = 0; number < plan->spaces.size(); ++number)
+    report.spaces.emplace_back().name =
+        plan->spaces.size() == 1 ? "arena" : "arena" + std::to_string(number);
+  addPlan(report.spaces, *plan, parameters, options.placement);
+  if (!entry.getStackBuffers().empty())
+    report.spaces.push_back(reportStack(entry.getStackBuffers()));
+  return writeReport(options.report, report);
 }
 
 static llvm::Error run(const Options &options) {
@@ -330,6 +380,8 @@ static llvm::Error run(const Options &options) {
   compile.checks = !options.noChecks;
   compile.openmp = numbers->threads > 1;
   compile.maxStackBytes = numbers->maxStackBytes;
+  compile.placement = options.placement;
+  compile.planOnly = options.planOnly;
   llvm::Expected<CompiledEntry> entry =
       CompiledEntry::compile(*module, options.entry, compile);
   if (!entry)
@@ -341,25 +393,42 @@ static llvm::Error run(const Options &options) {
     return makeError("expected at most " + counted(results, "output") +
                      ", one for each result of '" + entry->getName() +
                      "', but got " + llvm::Twine(options.outputs.size()));
-  llvm::Expected<Arguments> arguments =
-      Arguments::bind(entry->getType(), std::move(*inputs), *spaces);
+  const mlir::pol::PlanDescription *plan = entry->getPlan();
+  if (options.planOnly)
+    return reportPlanOnly(options, *entry, std::move(*inputs));
+  llvm::Expected<Arguments> arguments = Arguments::bind(
+      entry->getType(), std::move(*inputs), *spaces,
+      [&](llvm::ArrayRef<int64_t> parameters)
+          -> llvm::Expected<std::vector<int64_t>> {
+        if (!plan)
+          return makeError("expected --space to be heap or arena:BYTES, as the "
+                           "footprint of '" +
+                           entry->getName() + "' is not known before a run");
+        return getFootprints(*plan, parameters);
+      });
   if (!arguments)
     return arguments.takeError();
 
-  MemoryReport report;
+  SpaceObserver observer;
   bool wantsReport = options.report.getNumOccurrences();
-  if (wantsReport) {
-    report.setStack(entry->getStackBuffers());
-    report.attach(arguments->getSpaces());
-  }
+  if (wantsReport)
+    observer.attach(arguments->getSpaces());
   if (llvm::Error error = call(*entry, *arguments))
     return error;
-  report.detach();
+  observer.detach();
   if (llvm::Error error = writeResults(options, *entry, *arguments))
     return error;
-  if (wantsReport)
+  if (wantsReport) {
+    mlir::pol::MemoryReport report = {entry->getName().str(),
+                                      observer.getSpaces()};
+    if (plan)
+      addPlan(report.spaces, *plan, arguments->getSizeParameters(),
+              options.placement);
+    if (!entry->getStackBuffers().empty())
+      report.spaces.push_back(reportStack(entry->getStackBuffers()));
     if (llvm::Error error = writeReport(options.report, report))
       return error;
+  }
   if (numbers->runs == 0)
     return llvm::Error::success();
   llvm::outs() << llvm::format("compile: %.1f ms\n", 1e3 * compileSeconds);

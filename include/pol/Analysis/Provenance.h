@@ -120,6 +120,9 @@ private:
 /// The innermost parallel region's op around `op`, or null.
 Operation *getEnclosingParallel(Operation *op);
 
+/// Whether a user of memory may keep a reference to it where nothing follows.
+bool mayKeepReference(Operation *user);
+
 /// Whether `op`, a descendant of `ancestor`, may run more than once while
 /// `ancestor` runs once.
 bool mayRepeatWithin(Operation *op, Operation *ancestor);

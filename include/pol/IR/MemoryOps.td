@@ -114,11 +114,48 @@ def Pol_FrameOp : Pol_Op<"frame", [
   }];
 }
 
-def Pol_YieldOp : Pol_Op<"yield", [
-    Pure, Terminator, ReturnLike, HasParent<"FrameOp">]> {
-  let summary = "end a frame with its results";
+def Pol_CaptureOp : Pol_Op<"capture", [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+                              ["getRegionInvocationBounds"]>]> {
+  let summary = "a piece of program that is recorded once and replayed";
   let description = [{
-    The values become the results of the frame.
+    Runs its body once. What records it, as a graph of launches say, may replay
+    it on the same addresses: inside, also in what is called, nothing is
+    allocated from a heap, and sizes of what is allocated from an arena or a
+    frame follow from shapes, which `pol-verify-capture` checks. Captures are in
+    frames and frames in captures, but captures do not nest.
+
+    ```mlir
+    %r = pol.capture -> tensor<4xf32> {
+      %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%y : tensor<4xf32>)
+          -> tensor<4xf32>
+      pol.yield %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`->` type($results)^)? $body attr-dict";
+  let skipDefaultBuilders = 1;
+  let builders = [
+    OpBuilder<(ins "TypeRange":$results,
+                   CArg<"function_ref<void(OpBuilder &, Location)>",
+                        "nullptr">:$bodyBuilder)>
+  ];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    YieldOp getYield();
+  }];
+}
+
+def Pol_YieldOp : Pol_Op<"yield", [
+    Pure, Terminator, ReturnLike, ParentOneOf<["CaptureOp", "FrameOp"]>]> {
+  let summary = "end a frame or capture with its results";
+  let description = [{
+    The values become the results of the frame or capture.
 
     ```mlir
     pol.yield %0 : tensor<?xf32>
@@ -200,6 +237,7 @@ def Pol_CarveOp : Pol_Op<"carve", []> {
     the space cannot give the buffer, or an extent is negative or the size
     overflows, `ok` is false and the buffer must not be touched.
     `pol-thread-status` turns that into an early return of the function.
+    `alignment`, of the address, is a power of two.
 
     ```mlir
     %m, %ok = pol.carve %arena[%n] : !pol.arena -> memref<?xf32>
@@ -209,12 +247,31 @@ def Pol_CarveOp : Pol_Op<"carve", []> {
                        Variadic<Index>:$extents,
                        OptionalAttr<StrAttr>:$name,
                        OptionalAttr<StrAttr>:$kernel,
-                       OptionalAttr<Pol_BufferRoleAttr>:$role);
+                       OptionalAttr<Pol_BufferRoleAttr>:$role,
+                       OptionalAttr<I64Attr>:$alignment);
   let results = (outs AnyMemRef:$buffer, I1:$ok);
   let assemblyFormat = [{
     $space (`[` $extents^ `]`)? attr-dict `:` type($space) `->` type($buffer)
   }];
   let hasVerifier = 1;
+}
+
+def Pol_TrimOp : Pol_Op<"trim", []> {
+  let summary = "give back the end of what was carved last";
+  let description = [{
+    Keeps the first bytes of a buffer that is the last carved from its space,
+    and lets the space have the others again. A space that cannot do so keeps
+    them all.
+
+    ```mlir
+    pol.trim %slab to %bytes in %arena : memref<?xi8>, !pol.arena
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$buffer, Index:$bytes,
+                       Arg<Pol_AnySpace, "", [MemRead, MemWrite]>:$space);
+  let assemblyFormat = [{
+    $buffer `to` $bytes `in` $space attr-dict `:` type($buffer) `,` type($space)
+  }];
 }
 
 def Pol_ReleaseOp : Pol_Op<"release", []> {

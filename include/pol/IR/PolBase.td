@@ -45,7 +45,8 @@ def Pol_BufferRole : I32EnumAttr<"BufferRole",
       I32EnumAttrCase<"Output", 0, "output">,
       I32EnumAttrCase<"Checkpoint", 1, "checkpoint">,
       I32EnumAttrCase<"Scratch", 2, "scratch">,
-      I32EnumAttrCase<"Hidden", 3, "hidden">
+      I32EnumAttrCase<"Hidden", 3, "hidden">,
+      I32EnumAttrCase<"Slab", 4, "slab">
     ]> {
   let cppNamespace = "::mlir::pol";
   let genSpecializedAttr = 0;
@@ -55,7 +56,8 @@ def Pol_BufferRoleAttr : EnumAttr<Pol_Dialect, Pol_BufferRole, "role"> {
   let summary = "what a kernel uses a buffer for";
   let description = [{
     `output` (the caller's), `checkpoint` (from forward to backward), `scratch`
-    (dies with its frame) or `hidden` (made by a pass, asked for by nobody).
+    (dies with its frame), `hidden` (made by a pass, asked for by nobody) or
+    `slab` (taken once for all that a function allocates).
 
     ```mlir
     #pol.role<scratch>

@@ -19,6 +19,7 @@ class OpPassManager;
 } // namespace mlir
 
 namespace mlir::pol {
+struct ModulePlan;
 
 /// Options that all pipelines have. Each stage reads those that concern it.
 template <typename Pipeline>
@@ -39,6 +40,12 @@ struct StageOptions : PassPipelineOptions<Pipeline> {
       *this, "checks",
       llvm::cl::desc("Compare at run time extents that have to fit each other"),
       llvm::cl::init(true)};
+  Option<std::string> placement{
+      *this, "placement",
+      llvm::cl::desc("How spaces are carved from: plan (as one slab, packed), "
+                     "bump (as one slab, one buffer after the other) or carve "
+                     "(buffer by buffer, at run time)"),
+      llvm::cl::init("plan")};
   Option<int64_t> maxStackBytes{
       *this, "max-stack-bytes",
       llvm::cl::desc("Bytes of stack that frames may take along any chain of "
@@ -48,6 +55,8 @@ struct StageOptions : PassPipelineOptions<Pipeline> {
 
 /// Options of the pipeline for the CPU, and of single stages.
 struct PipelineOptions : StageOptions<PipelineOptions> {
+  /// Is told of the plans of public functions; may be null.
+  std::function<void(const ModulePlan &)> onPlan;
   Option<bool> openmp{
       *this, "openmp",
       llvm::cl::desc("Run parallel loops on OpenMP threads, not in sequence"),

@@ -31,7 +31,8 @@ typedef struct pol_mark {
 typedef struct pol_site {
   const char *buffer; /* name in its description, "" if it has none */
   const char *kernel; /* kernel that described it, "" if none */
-  const char *role;   /* "output", "checkpoint", "scratch", "hidden" or "" */
+  const char *role;   /* "output", "checkpoint", "scratch", "hidden", "slab" (all
+                       * that the function kernel allocates) or "" */
   const char *type;   /* element type as text, "f32" */
   const char *file;   /* source location, "" if unknown */
   int32_t line;
@@ -76,6 +77,9 @@ typedef struct pol_space_ops {
   void (*release)(pol_space *space, void *address);
   void (*reset)(pol_space *space);
   int64_t (*watermark)(pol_space *space); /* bytes, at its peak */
+  /* Keeps the first bytes of the last carve, which is address, and has the
+   * others again. Null where the space cannot. */
+  void (*trim)(pol_space *space, void *address, int64_t bytes);
 } pol_space_ops;
 
 struct pol_space {
@@ -103,6 +107,9 @@ int32_t pol_space_retract(pol_space *space, int64_t offset, int64_t epoch);
 /* address is null (then nothing happens) or what a carve of this very space
  * returned and nothing freed since; that is not checked. */
 void pol_space_release(pol_space *space, void *address);
+/* Gives back all but the first bytes of the last carve, which is address. Does
+ * nothing where a space cannot, or where it is not the last. */
+void pol_space_trim(pol_space *space, void *address, int64_t bytes);
 void pol_space_reset(pol_space *space);
 /* -1 on failure. */
 int64_t pol_space_watermark(pol_space *space);

@@ -12,12 +12,18 @@
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::pol {
+struct ModulePlan;
 
 #define GEN_PASS_DECL
 #include "pol/Transforms/Passes.h.inc"
 
 #define GEN_PASS_REGISTRATION
 #include "pol/Transforms/Passes.h.inc"
+
+/// With what is told of the plans of public functions, if it is not null.
+std::unique_ptr<Pass>
+createPlanMemory(const PlanMemoryOptions &options,
+                 std::function<void(const ModulePlan &)> onPlan);
 
 } // namespace mlir::pol
 

@@ -83,11 +83,12 @@ def FlattenBundles : Pass<"pol-flatten-bundles", "::mlir::ModuleOp"> {
   let description = [{
     A bundle becomes its entries, a description its dynamic extents: in
     functions (argument attributes move along), calls, `scf` and `cf` control
-    flow, `arith.select` and frames. What is left of descriptions are index
-    values, and every `pol.alloc` allocates one array. A duplicated value becomes
-    its primal and its shadow; a kernel that has it as an operand gets the one
-    that it takes, which `KernelOpInterface` says. Where a description makes an
-    extent static that its `like` has at run time only, the two are compared.
+    flow, `arith.select`, frames and captures. What is left of descriptions are
+    index values, and every `pol.alloc` allocates one array. A duplicated value
+    becomes its primal and its shadow; a kernel that has it as an operand gets
+    the one that it takes, which `KernelOpInterface` says. Where a description
+    makes an extent static that its `like` has at run time only, the two are
+    compared.
 
     ```mlir
     %b = pol.alloc %s, %d : !pol.arena, !pol.bundle<{y: !pol.undef<?xf32>}>
@@ -191,6 +192,27 @@ def Bufferize : Pass<"pol-bufferize", "::mlir::ModuleOp"> {
 // Place
 //===----------------------------------------------------------------------===//
 
+def VerifyCapture : Pass<"pol-verify-capture", "::mlir::ModuleOp"> {
+  let summary = "check that captures can be replayed on the same addresses";
+  let description = [{
+    Reports what would give other addresses from run to run for the same shapes
+    inside a `pol.capture`, with the calls that lead there: allocations from a
+    heap, or from a frame on one, and whatever else changes a heap, buffers that
+    bufferization added among them; and allocations from an arena or a frame
+    whose size depends on what is read from memory. Functions that are called,
+    through a pointer too, are followed. Of an external one, which might
+    allocate from any space it is given, it is an error to be given a heap. What
+    space the capture starts from is up to the program: the same one, in the
+    same state.
+
+    ```mlir
+    pol.capture {
+      %t = pol.alloc %heap : !pol.heap -> memref<4xf32>  // error: expected no allocation from a heap inside a capture
+    }
+    ```
+  }];
+}
+
 def ReleaseBuffers : Pass<"pol-release-buffers", "::mlir::ModuleOp"> {
   let summary = "free heap buffers where they are last needed";
   let description = [{
@@ -210,15 +232,123 @@ def ReleaseBuffers : Pass<"pol-release-buffers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::pol::PolDialect"];
 }
 
-def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
-  let summary = "turn frames into stack buffers, marks and retracts";
+def PromoteFrames : Pass<"pol-promote-frames", "::mlir::ModuleOp"> {
+  let summary = "move frames of arrays of static size to the stack";
   let description = [{
     A frame from which only arrays of static size are allocated becomes stack
     buffers, hoisted to the entry of the function or parallel body, as long as
-    no chain of calls needs more than `max-stack-bytes`. Every other frame is a
-    mark and a retract of its space. An allocation from an outer space inside a
-    frame is placed before the frame, or reported where its size does not allow
-    that. Remaining allocations become carves.
+    no chain of calls needs more than `max-stack-bytes`.
+
+    ```mlir
+    pol.frame on %arena : !pol.arena {
+    ^bb0(%f: !pol.frame):
+      %t = pol.alloc %f[] : !pol.frame -> memref<16xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %t = memref.alloca() : memref<16xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxStackBytes", "max-stack-bytes", "int64_t", "65536",
+           "Bytes of stack that frames may take along any chain of calls">,
+    Option<"allocaScope", "alloca-scope", "bool", "false",
+           "Emit memref.alloca_scope in place of hoisted stack buffers, for "
+           "consumers that lower it themselves">
+  ];
+  let dependentDialects = [
+    "::mlir::memref::MemRefDialect", "::mlir::pol::PolDialect"
+  ];
+}
+
+def HoistAllocs : Pass<"pol-hoist-allocs", "::mlir::ModuleOp"> {
+  let summary = "allocate from outer spaces before frames are opened on them";
+  let description = [{
+    An allocation from an outer space inside a frame that is open on the same
+    memory would go when the frame closes. It is placed before the frame, or
+    reported where its size does not allow that.
+
+    ```mlir
+    pol.frame on %arena : !pol.arena {
+    ^bb0(%f: !pol.frame):
+      %t = pol.alloc %arena[%n] : !pol.arena -> memref<?xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %t = pol.alloc %arena[%n] : !pol.arena -> memref<?xf32>
+    pol.frame on %arena : !pol.arena {
+    ^bb0(%f: !pol.frame):
+    }
+    ```
+  }];
+}
+
+def PlanMemory : Pass<"pol-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "give all that a function allocates its place in one slab";
+  let description = [{
+    Of a function that takes a space, all that it allocates, in frames, branches
+    and loops and by calls, gets its place in one slab for the space, whose size
+    follows from the shapes that the function is given. Buffers that are never in
+    use at once share memory. The function takes the slab in place of the space.
+    Where it is called with the space, as a public function is, it carves the
+    slab itself, checking once that it fits; the rest of it is another function
+    then, `f_in_slab`, if it is also called with slabs.
+
+    Of a public function `f`, `f_footprint` says how large the slab is, given the
+    dynamic extents and `index` arguments of `f` in order: in bytes, or -1 where
+    that overflows. Of several spaces there are `f_footprint_0`, `f_footprint_1`
+    and so on.
+
+    ```mlir
+    func.func @f(%arena: !pol.arena, %x: memref<?xf32>) {
+      pol.frame on %arena : !pol.arena {
+      ^bb0(%frame: !pol.frame):
+        %t = pol.alloc %frame[%n] : !pol.frame -> memref<?xf32>
+      }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%arena: !pol.arena, %x: memref<?xf32>) {
+      %m = pol.mark %arena : !pol.arena
+      %slab, %ok = pol.carve %arena[%bytes] {alignment = 256 : i64,
+          kernel = "f", role = #pol.role<slab>} : !pol.arena -> memref<?xi8>
+      %t = memref.view %slab[%c0][%n] : memref<?xi8> to memref<?xf32>
+      %done = pol.retract %arena, %m : !pol.arena
+    }
+    ```
+
+    Where a size depends on data, or nothing is known of what is called, a remark
+    says so at its place, the function stays as it is, and so do its callers.
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", "\"plan\"",
+           "plan, or bump: one buffer after the other, as an arena does">,
+    Option<"requireFootprint", "require-footprint", "bool", "false",
+           "A function whose footprint is not known is an error">,
+    Option<"reportUnknown", "report-unknown", "bool", "true",
+           "Say why a footprint is not known">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::pol::PolDialect"
+  ];
+}
+
+def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
+  let summary = "turn frames into marks and retracts, allocations into carves";
+  let description = [{
+    A frame becomes a mark and a retract of its space; allocations become carves.
+    Buffers that bufferization added in a parallel region go to the worker's
+    stack.
 
     ```mlir
     pol.frame on %arena : !pol.arena {
@@ -235,16 +365,29 @@ def LowerFrames : Pass<"pol-lower-frames", "::mlir::ModuleOp"> {
     %done = pol.retract %arena, %m : !pol.arena
     ```
   }];
-  let options = [
-    Option<"maxStackBytes", "max-stack-bytes", "int64_t", "65536",
-           "Bytes of stack that frames may take along any chain of calls">,
-    Option<"allocaScope", "alloca-scope", "bool", "false",
-           "Emit memref.alloca_scope in place of hoisted stack buffers, for "
-           "consumers that lower it themselves">
-  ];
   let dependentDialects = [
     "::mlir::memref::MemRefDialect", "::mlir::pol::PolDialect"
   ];
+}
+
+def LowerCaptures : Pass<"pol-lower-captures", "::mlir::ModuleOp"> {
+  let summary = "inline the bodies of captures";
+  let description = [{
+    What is left of a capture is its body. Runs once frames are lowered, which
+    may want to know what is in a capture.
+
+    ```mlir
+    pol.capture {
+      pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    pol.rms_norm ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>)
+    ```
+  }];
 }
 
 def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
@@ -278,8 +421,49 @@ def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Target
+// Expand
 //===----------------------------------------------------------------------===//
+
+def MarkKnownBuffers
+    : Pass<"pol-mark-known-buffers", "::mlir::ModuleOp"> {
+  let summary = "tell buffers and copies of the program from later ones";
+  let description = [{
+    Runs before kernels are expanded, for `pol-report-hidden`, which runs
+    afterwards: every buffer and copy that is there already gets the attribute
+    `pol.known`, and the location of every kernel its name, which what it
+    expands to inherits.
+
+    ```mlir
+    %t = memref.alloca() : memref<4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %t = memref.alloca() {pol.known} : memref<4xf32>
+    ```
+  }];
+}
+
+def ReportHidden : Pass<"pol-report-hidden", "::mlir::ModuleOp"> {
+  let summary = "report buffers and copies that expansion adds";
+  let description = [{
+    Every buffer and copy without the attribute `pol.known` of
+    `pol-mark-known-buffers` is reported: as a remark, or with `strict` as an
+    error. Buffers of frames, and those that a description asked for, are not
+    hidden, nor are stack buffers of static size within 16 KiB in all for each
+    function or body of a parallel loop, the tiles of kernels. The marks are
+    gone afterwards.
+
+    ```mlir
+    %t = memref.alloc(%n) : memref<?xf32>
+    ```
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false",
+           "A buffer or copy that no pol.alloc asked for is an error">
+  ];
+}
 
 def HoistStackBuffers : Pass<"pol-hoist-stack-buffers", "::mlir::ModuleOp"> {
   let summary = "move stack buffers out of parallel loops that run in sequence";
@@ -310,6 +494,10 @@ def HoistStackBuffers : Pass<"pol-hoist-stack-buffers", "::mlir::ModuleOp"> {
   ];
 }
 
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
 def LowerAllocaScopes
     : Pass<"pol-lower-alloca-scopes", "::mlir::ModuleOp"> {
   let summary = "turn memref.alloca_scope into a saved and restored stack";
@@ -334,6 +522,32 @@ def LowerAllocaScopes
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def LowerExpandShapes : Pass<"pol-lower-expand-shapes"> {
+  let summary = "spell out memref.expand_shape where extents are dynamic";
+  let description = [{
+    A `memref.expand_shape` that makes several extents of one of which more than
+    one is dynamic becomes a `memref.reinterpret_cast`. Upstream's
+    `expand-strided-metadata`, which takes all others, crashes on these.
+
+    ```mlir
+    %y = memref.expand_shape %x [[0, 1]] output_shape [%n, %m]
+        : memref<?xf32> into memref<?x?xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %base, %offset, %size, %stride = memref.extract_strided_metadata %x
+        : memref<?xf32> -> memref<f32>, index, index, index
+    %y = memref.reinterpret_cast %base to offset: [0], sizes: [%n, %m],
+        strides: [%m, 1] : memref<f32> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+  ];
 }
 
 def ThreadStatus : Pass<"pol-thread-status", "::mlir::ModuleOp"> {
@@ -388,7 +602,7 @@ def VerifyStage : Pass<"pol-verify-stage", "::mlir::ModuleOp"> {
     | --- | --- |
     | `describe` | descriptions, bundles, duplicated values, verbs |
     | `materialize` | tensors |
-    | `place` | frames, allocations |
+    | `place` | frames, captures, allocations |
     | `expand` | kernel ops |
     | `target` | carves, retracts and checks whose status is unused, structured control flow |
 

@@ -118,8 +118,8 @@ static SmallVector<Attribute> getSite(OpBuilder &builder, CarveOp carve) {
       builder.getI64IntegerAttr(getElementBytes(type.getElementType())));
   // At least the element type's own, which no target has above 16; the space
   // adds its.
-  fields.push_back(builder.getI64IntegerAttr(
-      std::min<int64_t>(getElementBytes(type.getElementType()), 16)));
+  fields.push_back(builder.getI64IntegerAttr(carve.getAlignment().value_or(
+      std::min<int64_t>(getElementBytes(type.getElementType()), 16))));
   return fields;
 }
 
@@ -390,6 +390,21 @@ struct ConvertRelease : ConvertOpToLLVMPattern<ReleaseOp> {
   }
 };
 
+struct ConvertTrim : ConvertOpToLLVMPattern<TrimOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult
+  matchAndRewrite(TrimOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Value pointer = MemRefDescriptor(adaptor.getBuffer())
+                        .allocatedPtr(rewriter, op.getLoc());
+    if (failed(callRuntime(rewriter, op.getLoc(), op, "pol_space_trim", Type(),
+                           {adaptor.getSpace(), pointer, adaptor.getBytes()})))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct ConvertThreadHeap : ConvertOpToLLVMPattern<ThreadHeapOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult
@@ -418,7 +433,7 @@ struct PolToLLVMInterface : ConvertToLLVMPatternInterface {
     populatePolToLLVMTypeConversions(converter);
     populatePolToLLVMPatterns(converter, patterns);
     target.addIllegalOp<CarveOp, CheckOp, MarkOp, ReleaseOp, ResetOp, RetractOp,
-                        ThreadHeapOp, WatermarkOp>();
+                        ThreadHeapOp, TrimOp, WatermarkOp>();
   }
 };
 } // namespace
@@ -437,8 +452,8 @@ void mlir::pol::populatePolToLLVMPatterns(LLVMTypeConverter &converter,
                                           RewritePatternSet &patterns) {
   patterns
       .add<ConvertCarve, ConvertCheck, ConvertMark, ConvertRelease,
-           ConvertReset, ConvertRetract, ConvertThreadHeap, ConvertWatermark>(
-          converter);
+           ConvertReset, ConvertRetract, ConvertThreadHeap, ConvertTrim,
+           ConvertWatermark>(converter);
 }
 
 void mlir::pol::registerConvertPolToLLVMInterface(DialectRegistry &registry) {

@@ -68,8 +68,9 @@ struct ExpandStridedCopy : OpRewritePattern<memref::CopyOp> {
                                 PatternRewriter &rewriter) const override {
     if (isLegal(op))
       return rewriter.notifyMatchFailure(op, "copies one block");
-    linalg::makeMemRefCopyOp(rewriter, op.getLoc(), op.getSource(),
-                             op.getTarget());
+    auto loop = linalg::makeMemRefCopyOp(rewriter, op.getLoc(), op.getSource(),
+                                         op.getTarget());
+    loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.eraseOp(op);
     return success();
   }

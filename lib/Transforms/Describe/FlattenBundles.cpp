@@ -316,15 +316,15 @@ struct FlattenBundles : pol::impl::FlattenBundlesBase<FlattenBundles> {
         return WalkResult::advance();
       if (carries(op, llvm::IsaPred<BundleType, UndefType>)) {
         op->emitOpError("expected no bundles or descriptions here: they pass "
-                        "through functions, calls, scf, cf, arith.select and "
-                        "frames only");
+                        "through functions, calls, scf, cf, arith.select, "
+                        "frames and captures only");
         return WalkResult::interrupt();
       }
       if (carries(op, llvm::IsaPred<DuplicatedType>,
                   /*asOperands=*/!isKernel)) {
         op->emitOpError("expected no duplicated values here: they pass through "
-                        "functions, calls, scf, cf, arith.select and frames, "
-                        "and into kernels, only");
+                        "functions, calls, scf, cf, arith.select, frames and "
+                        "captures, and into kernels, only");
         return WalkResult::interrupt();
       }
       return WalkResult::advance();

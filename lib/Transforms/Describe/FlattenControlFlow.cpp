@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// How bundles dissolve in functions, calls, scf, cf, arith.select and frames.
+// How bundles dissolve in functions, calls, scf, cf, arith.select, frames and
+// captures.
 // Structured control flow has upstream patterns for one-to-many conversion;
 // functions (whose argument attributes have to move along), branches, select,
 // execute_region and indirect calls have not.
@@ -294,9 +295,10 @@ void mlir::pol::populateFlattenControlFlowPatterns(
   // Upstream takes every yield for legal whose parent it has no pattern for.
   target.addDynamicallyLegalOp<scf::YieldOp>(
       [&converter](scf::YieldOp op) { return converter.isLegal(op); });
-  patterns.add<FlattenBranch, FlattenCall, FlattenCallIndirect,
-               FlattenCondBranch, FlattenConstant, FlattenFunc,
-               FlattenRegionOp<FrameOp>, FlattenRegionOp<scf::ExecuteRegionOp>,
-               FlattenScfYield, FlattenSelect, FlattenSwitch, FlattenYield>(
-      converter, patterns.getContext());
+  patterns
+      .add<FlattenBranch, FlattenCall, FlattenCallIndirect, FlattenCondBranch,
+           FlattenConstant, FlattenFunc, FlattenRegionOp<CaptureOp>,
+           FlattenRegionOp<FrameOp>, FlattenRegionOp<scf::ExecuteRegionOp>,
+           FlattenScfYield, FlattenSelect, FlattenSwitch, FlattenYield>(
+          converter, patterns.getContext());
 }

@@ -65,14 +65,15 @@ struct AllocModel
   }
 };
 
-/// A frame's results are what it yields.
-struct FrameModel
-    : BufferizableOpInterface::ExternalModel<FrameModel, FrameOp> {
+/// The results of a frame or capture are what it yields.
+template <typename OpTy>
+struct YieldingModel
+    : BufferizableOpInterface::ExternalModel<YieldingModel<OpTy>, OpTy> {
   AliasingOpOperandList getAliasingOpOperands(Operation *op, Value value,
                                               const AnalysisState &) const {
     auto result = cast<OpResult>(value);
     OpOperand &operand =
-        cast<FrameOp>(op).getYield()->getOpOperand(result.getResultNumber());
+        cast<OpTy>(op).getYield()->getOpOperand(result.getResultNumber());
     return {{&operand, BufferRelation::Equivalent}};
   }
 
@@ -80,7 +81,7 @@ struct FrameModel
   getBufferType(Operation *op, Value value, const BufferizationOptions &options,
                 const BufferizationState &state,
                 SmallVector<Value> &invocationStack) const {
-    Value yielded = cast<FrameOp>(op).getYield()->getOperand(
+    Value yielded = cast<OpTy>(op).getYield()->getOperand(
         cast<OpResult>(value).getResultNumber());
     if (auto type = dyn_cast<BufferLikeType>(yielded.getType()))
       return type; // The body has been bufferized already.
@@ -91,15 +92,13 @@ struct FrameModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &,
                           BufferizationState &) const {
-    auto frame = cast<FrameOp>(op);
-    auto bufferized =
-        FrameOp::create(rewriter, op->getLoc(),
-                        frame.getYield().getOperandTypes(), frame.getSpace());
-    bufferized->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.eraseBlock(&bufferized.getBody().front());
-    rewriter.inlineRegionBefore(frame.getBody(), bufferized.getBody(),
-                                bufferized.getBody().begin());
-    replaceOpWithBufferizedValues(rewriter, op, bufferized.getResults());
+    OperationState state(op->getLoc(), op->getName(), op->getOperands(),
+                         cast<OpTy>(op).getYield().getOperandTypes(),
+                         op->getAttrs());
+    Region *body = state.addRegion();
+    rewriter.inlineRegionBefore(op->getRegion(0), *body, body->end());
+    Operation *bufferized = rewriter.create(state);
+    replaceOpWithBufferizedValues(rewriter, op, bufferized->getResults());
     return success();
   }
 };
@@ -109,7 +108,7 @@ struct YieldModel
     : BufferizableOpInterface::ExternalModel<YieldModel, YieldOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const AnalysisState &) const {
-    return true; // What happens to the frame's result may read.
+    return true; // What happens to the parent's result may read.
   }
   bool bufferizesToMemoryWrite(Operation *, OpOperand &,
                                const AnalysisState &) const {
@@ -212,7 +211,8 @@ void mlir::pol::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, PolDialect *) {
     AllocOp::attachInterface<AllocModel>(*context);
-    FrameOp::attachInterface<FrameModel>(*context);
+    CaptureOp::attachInterface<YieldingModel<CaptureOp>>(*context);
+    FrameOp::attachInterface<YieldingModel<FrameOp>>(*context);
     YieldOp::attachInterface<YieldModel>(*context);
     attachKernelModels<AttentionOp, AttentionGradOp, LayerNormOp,
                        LayerNormGradOp, RmsNormOp, RmsNormGradOp, SoftmaxOp,

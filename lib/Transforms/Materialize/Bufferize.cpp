@@ -8,6 +8,7 @@
 
 // One-shot bufferization, with a report of what it adds.
 
+#include "../HiddenBuffers.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -25,26 +26,6 @@ namespace mlir::pol {
 using namespace mlir;
 using namespace mlir::pol;
 using namespace mlir::bufferization;
-
-namespace {
-/// What bufferization did that nobody asked for. A failure inside a callback
-/// can get lost on the way out of upstream's driver, so it is kept here.
-struct HiddenBuffers {
-  bool strict;
-  bool report;
-  bool failed = false;
-
-  void note(Location loc, const Twine &what) {
-    if (strict) {
-      emitError(loc) << "expected only buffers that a pol.alloc asks for, but "
-                     << what;
-      failed = true;
-    } else if (report) {
-      emitRemark(loc) << what;
-    }
-  }
-};
-} // namespace
 
 static std::string getTypeText(Type type) {
   std::string text;
@@ -219,6 +200,8 @@ struct Bufferize : pol::impl::BufferizeBase<Bufferize> {
     ModuleOp module = getOperation();
     if (failed(checkEncodings(module)) || failed(checkMemorySpaceCasts(module)))
       return signalPassFailure();
+    // A failure inside a callback can get lost on the way out of upstream's
+    // driver, so it is kept here.
     HiddenBuffers hidden{strict, reportHidden};
     OneShotBufferizationOptions options = getOptions(hidden);
     BufferizationState state;

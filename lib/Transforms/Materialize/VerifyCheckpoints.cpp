@@ -26,7 +26,8 @@ using namespace mlir;
 using namespace mlir::pol;
 
 namespace {
-/// Where values come from, through views, casts and calls in the module.
+/// Where values come from, through views, casts, frames, captures and calls in
+/// the module.
 class SourceFinder {
 public:
   explicit SourceFinder(ModuleOp module);
@@ -71,6 +72,9 @@ void SourceFinder::visit(Value value) {
     return visit(cast.getSource());
   if (auto call = dyn_cast<func::CallOp>(op))
     return visitResult(call, cast<OpResult>(value).getResultNumber());
+  if (isa<CaptureOp, FrameOp>(op))
+    return visit(op->getRegion(0).front().getTerminator()->getOperand(
+        cast<OpResult>(value).getResultNumber()));
   sources.insert(value);
 }
 

@@ -6,12 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Turns frames into stack buffers, marks and retracts.
+// Turns frames into marks and retracts, and allocations into carves.
 
-#include "StackBudget.h"
+#include "Frames.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/PatternMatch.h"
 #include "pol/Analysis/Fallible.h"
 #include "pol/Analysis/Provenance.h"
 #include "pol/IR/PolOps.h"
@@ -26,184 +25,8 @@ using namespace mlir;
 using namespace mlir::pol;
 
 //===----------------------------------------------------------------------===//
-// Allocations from an outer space inside a frame
-//===----------------------------------------------------------------------===//
-
-/// The outermost frame around an allocation that is opened, after its own
-/// space, on the same memory: its retract would lose the allocation.
-static FrameOp getLosingFrame(AllocOp alloc, const StackBudget &budget,
-                              const Provenance &provenance) {
-  FrameOp losing;
-  Origins own = provenance.getSpacesBelow(alloc.getSpace());
-  for (auto frame = alloc->getParentOfType<FrameOp>(); frame;
-       frame = frame->getParentOfType<FrameOp>()) {
-    if (own.contains(frame.getFrame()))
-      break;
-    if (budget.isOnStack(frame))
-      continue;
-    Origins below = provenance.getSpacesBelow(frame.getSpace());
-    if (llvm::any_of(own, [&](Value space) { return below.contains(space); }))
-      losing = frame;
-  }
-  return losing;
-}
-
-/// Moves what computes `value` before `frame`, if it has no effects.
-static bool hoistBefore(Value value, FrameOp frame) {
-  Operation *op = value.getDefiningOp();
-  if (!frame.getBody().isAncestor(value.getParentRegion()))
-    return true;
-  if (!op || op->getNumRegions() || !isPure(op))
-    return false;
-  for (Value operand : op->getOperands())
-    if (!hoistBefore(operand, frame))
-      return false;
-  op->moveBefore(frame);
-  return true;
-}
-
-/// Places an allocation before the frame that would lose it. One that is done
-/// with in the block it is made in may be lost.
-static LogicalResult placeBefore(AllocOp alloc, FrameOp frame,
-                                 const Provenance &provenance) {
-  // What is used up on its own branch is lost by no retract.
-  if (alloc->getParentOfType<FrameOp>() != alloc->getParentOp() &&
-      provenance.getLastUseInBlock(alloc))
-    return success();
-  StringRef reason;
-  bool isStatic = cast<ShapedType>(alloc.getType()).hasStaticShape();
-  if (mayRepeatWithin(alloc, frame))
-    reason = "it is made anew on every trip of a loop";
-  for (Operation *parent = alloc->getParentOp();
-       parent != frame && reason.empty(); parent = parent->getParentOp())
-    if (!isa<FrameOp>(parent) && !isStatic)
-      reason = "its size may only hold on this branch";
-  if (reason.empty() && !llvm::all_of(alloc->getOperands(), [&](Value value) {
-        return hoistBefore(value, frame);
-      }))
-    reason = "its size is computed inside the frame";
-  if (reason.empty()) {
-    alloc->moveBefore(frame);
-    return success();
-  }
-  if (provenance.getLastUseInBlock(alloc))
-    return success();
-  InFlightDiagnostic error = alloc.emitOpError();
-  error << "expected an allocation from an outer space to be possible before "
-           "the frame that is open on it, but "
-        << reason;
-  error.attachNote(frame.getLoc()) << "the frame is opened here";
-  return error;
-}
-
-//===----------------------------------------------------------------------===//
 // Frames
 //===----------------------------------------------------------------------===//
-
-/// Where a stack buffer lives: the entry of the function, or of the body that
-/// each worker of a parallel region runs.
-static Block *getStackBlock(Operation *op) {
-  if (Operation *parallel = getEnclosingParallel(op))
-    return &parallel->getRegion(0).front();
-  return &op->getParentOfType<func::FuncOp>().getBody().front();
-}
-
-static void moveToStack(AllocOp alloc, OpBuilder &builder) {
-  auto type = cast<MemRefType>(alloc.getType());
-  auto buffer = memref::AllocaOp::create(
-      builder, alloc.getLoc(), type,
-      builder.getI64IntegerAttr(StackBudget::alignment));
-  // For the memory report.
-  buffer->setAttr(
-      "pol.buffer",
-      builder.getDictionaryAttr({
-          builder.getNamedAttr("kernel", alloc.getKernelAttr()
-                                             ? alloc.getKernelAttr()
-                                             : builder.getStringAttr("")),
-          builder.getNamedAttr("name", alloc.getNameAttr()
-                                           ? alloc.getNameAttr()
-                                           : builder.getStringAttr("")),
-      }));
-  alloc.replaceAllUsesWith(buffer.getResult());
-  alloc.erase();
-}
-
-/// The space behind a frame, under the frame's type where one is asked for.
-static void replaceFrameUses(FrameOp frame, OpBuilder &builder) {
-  Value space = frame.getSpace();
-  Value cast;
-  for (OpOperand &use :
-       llvm::make_early_inc_range(frame.getFrame().getUses())) {
-    if (isa<AllocOp, FrameOp, MarkOp, RetractOp, ResetOp, WatermarkOp>(
-            use.getOwner())) {
-      use.set(space);
-      continue;
-    }
-    if (!cast)
-      cast = UnrealizedConversionCastOp::create(
-                 builder, frame.getLoc(), frame.getFrame().getType(), space)
-                 .getResult(0);
-    use.set(cast);
-  }
-}
-
-static void inlineFrame(FrameOp frame) {
-  YieldOp yield = frame.getYield();
-  frame->replaceAllUsesWith(yield.getValues());
-  yield.erase();
-  Block &body = frame.getBody().front();
-  frame->getBlock()->getOperations().splice(frame->getIterator(),
-                                            body.getOperations());
-  frame.erase();
-}
-
-static void lowerToScope(FrameOp frame, OpBuilder &builder) {
-  // What lives outside does not go through the scope, which could not be
-  // lowered with memrefs for results.
-  YieldOp yield = frame.getYield();
-  SmallVector<Value> values, results;
-  for (auto [result, value] :
-       llvm::zip_equal(frame.getResults(), yield.getValues())) {
-    if (!frame.getBody().isAncestor(value.getParentRegion())) {
-      result.replaceAllUsesWith(value);
-      continue;
-    }
-    values.push_back(value);
-    results.push_back(result);
-  }
-  auto scope = memref::AllocaScopeOp::create(builder, frame.getLoc(),
-                                             ValueRange(values).getTypes());
-  builder.setInsertionPoint(yield);
-  memref::AllocaScopeReturnOp::create(builder, yield.getLoc(), values);
-  yield.erase();
-  frame.getBody().eraseArgument(0);
-  scope.getBodyRegion().takeBody(frame.getBody());
-  for (auto [result, replacement] :
-       llvm::zip_equal(results, scope.getResults()))
-    result.replaceAllUsesWith(replacement);
-  frame.erase();
-}
-
-static void lowerToStack(FrameOp frame, bool allocaScope) {
-  SmallVector<AllocOp> allocs;
-  for (Operation *user : frame.getFrame().getUsers())
-    if (auto alloc = dyn_cast<AllocOp>(user))
-      allocs.push_back(alloc);
-  // Wherever in the frame an allocation is, in an inner frame or a loop, its
-  // buffer lives as long as the frame.
-  Block *block = allocaScope ? &frame.getBody().front() : getStackBlock(frame);
-  OpBuilder builder(frame);
-  for (AllocOp alloc : allocs) {
-    builder.setInsertionPointToStart(block);
-    moveToStack(alloc, builder);
-  }
-  builder.setInsertionPoint(frame);
-  replaceFrameUses(frame, builder);
-  if (allocaScope)
-    lowerToScope(frame, builder);
-  else
-    inlineFrame(frame);
-}
 
 static LogicalResult lowerToMark(FrameOp frame) {
   if (Operation *parallel = getEnclosingParallel(frame)) {
@@ -257,7 +80,8 @@ static LogicalResult lowerAlloc(AllocOp alloc) {
   auto carve =
       CarveOp::create(builder, alloc.getLoc(), type, builder.getI1Type(),
                       alloc.getSpace(), alloc.getExtents(), alloc.getNameAttr(),
-                      alloc.getKernelAttr(), alloc.getRoleAttr());
+                      alloc.getKernelAttr(), alloc.getRoleAttr(),
+                      /*alignment=*/IntegerAttr());
   alloc.replaceAllUsesWith(carve.getBuffer());
   alloc.erase();
   return success();
@@ -265,21 +89,16 @@ static LogicalResult lowerAlloc(AllocOp alloc) {
 
 namespace {
 struct LowerFrames : pol::impl::LowerFramesBase<LowerFrames> {
-  using LowerFramesBase::LowerFramesBase;
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (maxStackBytes < 0) {
-      emitError(module.getLoc())
-          << "expected max-stack-bytes not to be negative, but got "
-          << maxStackBytes.getValue();
-      return signalPassFailure();
-    }
-    Provenance provenance(module);
-    StackBudget budget(module, provenance, maxStackBytes);
-    if (failed(placeOuterAllocs(budget, provenance)) ||
-        failed(lowerFrames(budget)))
-      return signalPassFailure();
+    // Outer frames first: a frame that is inlined is the space of its inner
+    // ones.
+    SmallVector<FrameOp> frames;
+    module.walk<WalkOrder::PreOrder>(
+        [&](FrameOp frame) { frames.push_back(frame); });
+    for (FrameOp frame : frames)
+      if (failed(lowerToMark(frame)))
+        return signalPassFailure();
     SmallVector<AllocOp> allocs;
     module.walk([&](AllocOp alloc) { allocs.push_back(alloc); });
     for (AllocOp alloc : allocs)
@@ -287,32 +106,6 @@ struct LowerFrames : pol::impl::LowerFramesBase<LowerFrames> {
         return signalPassFailure();
     if (failed(verifyParallelRegions(module)))
       return signalPassFailure();
-  }
-
-  LogicalResult placeOuterAllocs(const StackBudget &budget,
-                                 const Provenance &provenance) {
-    SmallVector<AllocOp> allocs;
-    getOperation().walk([&](AllocOp alloc) { allocs.push_back(alloc); });
-    for (AllocOp alloc : allocs)
-      if (FrameOp frame = getLosingFrame(alloc, budget, provenance))
-        if (failed(placeBefore(alloc, frame, provenance)))
-          return failure();
-    return success();
-  }
-
-  LogicalResult lowerFrames(const StackBudget &budget) {
-    // Outer frames first: a frame that is inlined is the space of its inner
-    // ones.
-    SmallVector<FrameOp> frames;
-    getOperation().walk<WalkOrder::PreOrder>(
-        [&](FrameOp frame) { frames.push_back(frame); });
-    for (FrameOp frame : frames) {
-      if (budget.isOnStack(frame))
-        lowerToStack(frame, allocaScope);
-      else if (failed(lowerToMark(frame)))
-        return failure();
-    }
-    return success();
   }
 };
 } // namespace

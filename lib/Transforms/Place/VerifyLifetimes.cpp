@@ -60,7 +60,7 @@ public:
 
   LogicalResult verify() {
     module.walk([&](Operation *op) {
-      if (isa<AllocOp, FrameOp>(op))
+      if (isa<AllocOp, CaptureOp, FrameOp>(op))
         checkFunction(op);
       if (auto yield = dyn_cast<YieldOp>(op))
         checkYield(yield);

@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --pol-describe-stage --pol-materialize-stage --pol-place-stage \
+// RUN: pol-opt %s --pol-describe-stage --pol-materialize-stage --pol-place-stage=placement=carve \
 // RUN:   --convert-pol-to-linalg --split-input-file | FileCheck %s
 
 // From pairs and verbs down to loops: what is duplicated gets its gradient, into

@@ -337,3 +337,16 @@ func.func @captured(%arena: !pol.arena, %x: !b) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @capture(
+// CHECK-SAME:    %[[XU:.*]]: index, %[[XT:.*]]: tensor<4xf32>)
+func.func @capture(%x: !b) -> !b {
+  // CHECK-NEXT: %[[R:.*]]:2 = pol.capture -> index, tensor<4xf32> {
+  // CHECK-NEXT:   pol.yield %[[XU]], %[[XT]] : index, tensor<4xf32>
+  // CHECK-NEXT: } {note = "kept"}
+  // CHECK-NEXT: return %[[R]]#0, %[[R]]#1
+  %0 = pol.capture -> !b {
+    pol.yield %x : !b
+  } {note = "kept"}
+  return %0 : !b
+}

@@ -120,7 +120,7 @@ func.func @too_few_results(%x: tensor<4xf32>, %arena: !pol.arena) -> tensor<4xf3
 // -----
 
 func.func @unregistered(%b: !pol.bundle<{}>) {
-  // expected-error @below {{'test.op' op expected no bundles or descriptions here: they pass through functions, calls, scf, cf, arith.select and frames only}}
+  // expected-error @below {{'test.op' op expected no bundles or descriptions here: they pass through functions, calls, scf, cf, arith.select, frames and captures only}}
   "test.op"(%b) : (!pol.bundle<{}>) -> ()
   return
 }
@@ -151,7 +151,7 @@ func.func @block_argument() {
 // -----
 
 func.func @duplicated_unregistered(%d: !pol.duplicated<tensor<4xf32>>) {
-  // expected-error @below {{'test.op' op expected no duplicated values here: they pass through functions, calls, scf, cf, arith.select and frames, and into kernels, only}}
+  // expected-error @below {{'test.op' op expected no duplicated values here: they pass through functions, calls, scf, cf, arith.select, frames and captures, and into kernels, only}}
   "test.op"(%d) : (!pol.duplicated<tensor<4xf32>>) -> ()
   return
 }

@@ -136,3 +136,29 @@ func.func @insert(%x: tensor<2xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %3 = tensor.insert_slice %2 into %0[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
   return %3 : tensor<4xf32>
 }
+
+// -----
+
+// A capture's results are what it yields, inside of frames and around them.
+
+// CHECK-LABEL: func.func @capture(
+// CHECK-SAME:    %[[A:.+]]: !pol.arena, %[[X:.+]]: memref<4xf32, 1>, %[[Y:.+]]: memref<4xf32, 1>)
+// CHECK:           %[[R:.+]] = pol.capture -> memref<4xf32, 1> {
+// CHECK-NEXT:        linalg.exp ins(%[[X]] : memref<4xf32, 1>) outs(%[[Y]] : memref<4xf32, 1>)
+// CHECK-NEXT:        %[[F:.+]] = pol.frame on %[[A]] : !pol.arena -> memref<4xf32, 1> {
+// CHECK:               linalg.log ins(%[[Y]] : memref<4xf32, 1>) outs(%[[Y]] : memref<4xf32, 1>)
+// CHECK-NEXT:          pol.yield %[[Y]]
+// CHECK:             pol.yield %[[F]] : memref<4xf32, 1>
+// CHECK-NEXT:      } {note = "kept"}
+func.func @capture(%a: !pol.arena, %x: tensor<4xf32, 1 : i64>, %y: tensor<4xf32, 1 : i64>) -> tensor<4xf32, 1 : i64> {
+  %r = pol.capture -> tensor<4xf32, 1 : i64> {
+    %0 = linalg.exp ins(%x : tensor<4xf32, 1 : i64>) outs(%y : tensor<4xf32, 1 : i64>) -> tensor<4xf32, 1 : i64>
+    %1 = pol.frame on %a : !pol.arena -> tensor<4xf32, 1 : i64> {
+    ^bb0(%f: !pol.frame):
+      %2 = linalg.log ins(%0 : tensor<4xf32, 1 : i64>) outs(%0 : tensor<4xf32, 1 : i64>) -> tensor<4xf32, 1 : i64>
+      pol.yield %2 : tensor<4xf32, 1 : i64>
+    }
+    pol.yield %1 : tensor<4xf32, 1 : i64>
+  } {note = "kept"}
+  return %r : tensor<4xf32, 1 : i64>
+}

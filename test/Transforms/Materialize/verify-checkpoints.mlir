@@ -185,3 +185,28 @@ func.func @memory(%x: memref<4x8xf32>, %arena: !pol.arena) {
       checkpoints(%c : memref<4xf32>) outs(%x : memref<4x8xf32>)
   return
 }
+
+// -----
+
+// What a forward kernel writes in a frame or a capture is what it writes.
+
+func.func @through_regions(%a: !pol.arena, %x: tensor<4x8xf32>, %w: tensor<8xf32>, %y: tensor<4x8xf32>, %r: tensor<4xf32>)
+    -> tensor<4x8xf32> {
+  %fwd:2 = pol.capture -> tensor<4x8xf32>, tensor<4xf32> {
+    %0:2 = pol.frame on %a : !pol.arena -> tensor<4x8xf32>, tensor<4xf32> {
+    ^bb0(%f: !pol.frame):
+      // expected-note @below {{it is here}}
+      %1, %rstd = pol.rms_norm ins(%x, %w : tensor<4x8xf32>, tensor<8xf32>)
+          outs(%y : tensor<4x8xf32>) checkpoints(%r : tensor<4xf32>)
+          {offset = 1.0 : f64} -> tensor<4x8xf32>, tensor<4xf32>
+      pol.yield %1, %rstd : tensor<4x8xf32>, tensor<4xf32>
+    }
+    pol.yield %0#0, %0#1 : tensor<4x8xf32>, tensor<4xf32>
+  }
+  // expected-error @below {{expected offset to be that of the forward kernel}}
+  %dx = pol.rms_norm_grad
+      ins(%x, %fwd#0, %w : tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>)
+      checkpoints(%fwd#1 : tensor<4xf32>) outs(%x : tensor<4x8xf32>)
+      -> tensor<4x8xf32>
+  return %dx : tensor<4x8xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --pol-lower-frames=alloca-scope --split-input-file | FileCheck %s
+// RUN: pol-opt %s --pol-promote-frames=alloca-scope --pol-hoist-allocs --pol-lower-frames --split-input-file | FileCheck %s
 
 // Buffers are at the start of the scope of their own frame, wherever in it they
 // are asked for.

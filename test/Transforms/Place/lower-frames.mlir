@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --pol-lower-frames --split-input-file --verify-diagnostics \
+// RUN: pol-opt %s --pol-promote-frames --pol-hoist-allocs --pol-lower-frames --split-input-file --verify-diagnostics \
 // RUN:   | FileCheck %s
 
 // A frame of static buffers goes on the stack, into the function's entry; a

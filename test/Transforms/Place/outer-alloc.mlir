@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --pol-lower-frames=max-stack-bytes=0 --split-input-file --verify-diagnostics \
+// RUN: pol-opt %s --pol-hoist-allocs --pol-lower-frames --split-input-file --verify-diagnostics \
 // RUN:   | FileCheck %s
 
 // An allocation from an outer space, inside of a frame on it, is made before
@@ -226,6 +226,27 @@ func.func @size_of_inside(%a: !pol.arena, %x: memref<?xf32>) -> memref<?xf32> {
     // expected-error@+1 {{but its size is computed inside the frame}}
     %y = pol.alloc %a[%n] : !pol.arena -> memref<?xf32>
     pol.yield %y : memref<?xf32>
+  }
+  return %r : memref<?xf32>
+}
+
+// -----
+
+// A capture is no branch.
+
+// CHECK-LABEL: func.func @in_a_capture(
+// CHECK:         pol.carve %{{.+}}[%{{.+}}] {name = "y"}
+// CHECK:         pol.mark
+func.func @in_a_capture(%a: !pol.arena, %n: index) -> memref<?xf32> {
+  %r = pol.frame on %a : !pol.arena -> memref<?xf32> {
+  ^bb0(%f: !pol.frame):
+    %0 = pol.capture -> memref<?xf32> {
+      %t = pol.alloc %f[%n] : !pol.frame -> memref<?xf32>
+      %y = pol.alloc %a[%n] {name = "y"} : !pol.arena -> memref<?xf32>
+      memref.copy %t, %y : memref<?xf32> to memref<?xf32>
+      pol.yield %y : memref<?xf32>
+    }
+    pol.yield %0 : memref<?xf32>
   }
   return %r : memref<?xf32>
 }

@@ -1,9 +1,9 @@
 // RUN: split-file %s %t
-// RUN: pol-opt %t/chain.mlir --pol-lower-frames=max-stack-bytes=512 | FileCheck %t/chain.mlir
-// RUN: pol-opt %t/chain.mlir --pol-lower-frames=max-stack-bytes=0 \
+// RUN: pol-opt %t/chain.mlir --pol-promote-frames=max-stack-bytes=512 --pol-hoist-allocs --pol-lower-frames | FileCheck %t/chain.mlir
+// RUN: pol-opt %t/chain.mlir --pol-promote-frames=max-stack-bytes=0 --pol-hoist-allocs --pol-lower-frames \
 // RUN:   | FileCheck %t/chain.mlir --check-prefix=NONE
-// RUN: pol-opt %t/functions.mlir --pol-lower-frames | FileCheck %t/functions.mlir
-// RUN: not pol-opt %t/chain.mlir --pol-lower-frames=max-stack-bytes=-1 2>&1 \
+// RUN: pol-opt %t/functions.mlir --pol-promote-frames --pol-hoist-allocs --pol-lower-frames | FileCheck %t/functions.mlir
+// RUN: not pol-opt %t/chain.mlir --pol-promote-frames=max-stack-bytes=-1 --pol-hoist-allocs --pol-lower-frames 2>&1 \
 // RUN:   | FileCheck %t/chain.mlir --check-prefix=NEGATIVE
 
 //--- chain.mlir

@@ -342,3 +342,17 @@ func.func @unused_frame(%a: !pol.arena) {
   }
   return
 }
+
+// What a capture yields lives on.
+func.func @capture(%a: !pol.arena) -> memref<4xf32> {
+  %y = pol.capture -> memref<4xf32> {
+    %0 = pol.alloc %a : !pol.arena -> memref<4xf32>
+    pol.frame on %a : !pol.arena {
+    ^bb0(%f: !pol.frame):
+      %t = pol.alloc %f : !pol.frame -> memref<4xf32>
+      memref.copy %t, %0 : memref<4xf32> to memref<4xf32>
+    }
+    pol.yield %0 : memref<4xf32>
+  }
+  return %y : memref<4xf32>
+}

@@ -536,3 +536,31 @@ llvm.func @other(%p: !llvm.ptr) {
   }
   llvm.return
 }
+
+// -----
+
+// A capture is no scope: what it yields out of a frame is the frame's.
+
+func.func @capture(%a: !pol.arena) -> memref<4xf32> {
+  // expected-note@+1 {{from the frame opened here}}
+  %r = pol.frame on %a : !pol.arena -> memref<4xf32> {
+  ^bb0(%f: !pol.frame):
+    %0 = pol.capture -> memref<4xf32> {
+      // expected-note@+1 {{it is allocated here}}
+      %t = pol.alloc %f : !pol.frame -> memref<4xf32>
+      pol.yield %t : memref<4xf32>
+    }
+    // expected-error@+1 {{buffer goes with it}}
+    pol.yield %0 : memref<4xf32>
+  }
+  return %r : memref<4xf32>
+}
+
+// -----
+
+llvm.func @capture_elsewhere() {
+  // expected-error@+1 {{'pol.capture' op expected to be in a func.func, but got 'llvm.func'}}
+  pol.capture {
+  }
+  llvm.return
+}

@@ -6,64 +6,61 @@
 //
 //===----------------------------------------------------------------------===//
 
-// What a run allocated, from where, and for how long.
+// What a run allocates, from where, and for how long.
 
-#ifndef POL_TOOLS_POL_RUN_MEMORYREPORT_H
-#define POL_TOOLS_POL_RUN_MEMORYREPORT_H
+#ifndef POL_TOOLS_POL_RUN_SPACEOBSERVER_H
+#define POL_TOOLS_POL_RUN_SPACEOBSERVER_H
 
 #include "Arguments.h"
 #include "Compile.h"
+#include "pol/Analysis/MemoryReport.h"
 
 namespace pol_run {
 
 /// Observes spaces during a run. Carves of one place in the program with one
-/// size are one row, however often they happen.
-class MemoryReport {
+/// size are one row of the report, however often they happen.
+class SpaceObserver {
 public:
-  /// Starts to observe. The spaces must outlive the report, or `detach` be
+  /// Starts to observe. The spaces must outlive the observer, or `detach` be
   /// called first.
   void attach(llvm::ArrayRef<std::unique_ptr<HostSpace>> spaces);
   void detach();
-  void setStack(llvm::ArrayRef<StackBuffer> buffers) { stack = buffers.vec(); }
 
-  /// A table for people.
-  void print(llvm::raw_ostream &os) const;
-  /// The same as JSON.
-  void printJson(llvm::raw_ostream &os) const;
+  /// What was observed, the hidden heap only if it was used. The spaces must
+  /// still be there.
+  std::vector<mlir::pol::ReportedSpace> getSpaces() const;
 
 private:
-  struct Row {
-    const pol_site *site;
-    std::string space;
-    int64_t bytes;
-    int64_t offset; // of the first carve; -1 where there is none
-    int64_t count = 0;
-    int64_t begin = 0, end = -1; // in events; -1: to the end of the run
-  };
   struct Live {
     size_t row;
+    size_t number; // of the row's lives
     void *address;
     pol_mark mark;
   };
   struct Watched {
     pol_space *space;
     std::string name;
-    int64_t capacity = -1;
+    int64_t capacity = -1; // of an arena
     std::vector<Live> live;
+    std::vector<mlir::pol::ReportedBuffer> rows;
+    llvm::DenseMap<std::pair<const pol_site *, int64_t>, size_t> index;
+    int64_t inUse = 0, mostInUse = 0;
   };
 
   static void observe(void *user, pol_space *space, const pol_event *event);
   void watch(pol_space *space, std::string name);
   void carve(Watched &watched, const pol_event &event);
+  void release(Watched &watched, const pol_event &event);
+  void end(Watched &watched, const Live &live);
   void close(Watched &watched, size_t keep);
 
   std::vector<Watched> watched;
-  std::vector<Row> rows;
-  std::vector<StackBuffer> stack;
-  llvm::DenseMap<std::pair<const pol_site *, int64_t>, size_t> index;
   int64_t time = 0;
 };
 
+/// Buffers that are on the stack, which nobody observes.
+mlir::pol::ReportedSpace reportStack(llvm::ArrayRef<StackBuffer> buffers);
+
 } // namespace pol_run
 
-#endif // POL_TOOLS_POL_RUN_MEMORYREPORT_H
+#endif // POL_TOOLS_POL_RUN_SPACEOBSERVER_H
