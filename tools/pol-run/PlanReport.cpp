@@ -89,9 +89,9 @@ static void compressSteps(ReportedSpace &space, int64_t steps) {
 }
 
 void pol_run::addPlan(std::vector<ReportedSpace> &spaces,
-                             const PlanDescription &plan,
-                             llvm::ArrayRef<int64_t> parameters,
-                             llvm::StringRef mode) {
+                      const PlanDescription &plan,
+                      llvm::ArrayRef<int64_t> parameters,
+                      llvm::StringRef mode) {
   SizeEvaluator evaluate(parameters);
   for (auto [number, planned] : llvm::enumerate(plan.spaces)) {
     ReportedSpace &observed = spaces[number];

@@ -8,10 +8,11 @@
 
 // Offsets in a slab. Items of known sizes are given to the placement library.
 // Those of sizes that only a run knows are stacked in an order: of two that are
-// in use at once, the later one in the order lies above the earlier one. That is
-// right for all sizes. In the order of allocation it is never higher than what a
-// bump allocator needs, as all that an item lies above is below it there, too.
-// Orders that are better for some sizes are chosen at run time, where they are.
+// in use at once, the later one in the order lies above the earlier one. That
+// is right for all sizes. In the order of allocation it is never higher than
+// what a bump allocator needs, as all that an item lies above is below it
+// there, too. Orders that are better for some sizes are chosen at run time,
+// where they are.
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pol/Analysis/MemoryPlan.h"
@@ -34,8 +35,7 @@ struct MemoryBlock {
 using Order = SmallVector<unsigned>;
 
 /// The offsets of an order's blocks, the height and what is kept.
-template <typename T>
-struct Layout {
+template <typename T> struct Layout {
   SmallVector<T> offsets;
   T height, kept;
 };
@@ -157,14 +157,13 @@ Layout<Size> ScopePlacer::stack(const Order &order) {
     below[above].resize(blocks.size());
     Size offset = zero;
     for (unsigned lower : llvm::reverse(ArrayRef(order).take_front(rank))) {
-      if (!meet(lower, above) ||
-          (below[above].test(lower) &&
-           blocks[lower].bytes == blocks[lower].kept))
+      if (!meet(lower, above) || (below[above].test(lower) &&
+                                  blocks[lower].bytes == blocks[lower].kept))
         continue;
       Size separation = context.alignBytes(
           meetsAllOf(lower, above) ? blocks[lower].bytes : blocks[lower].kept);
-      offset = context.max(
-          offset, context.addBytes(layout.offsets[lower], separation));
+      offset = context.max(offset,
+                           context.addBytes(layout.offsets[lower], separation));
       below[above].set(lower);
       below[above] |= below[lower];
     }
@@ -197,8 +196,9 @@ Layout<int64_t> ScopePlacer::stack(const Order &order,
       if (!meet(lower, above))
         continue;
       bool meetsAll = meetsAllOf(lower, above);
-      int64_t separation = evaluate(
-          SizeOp::AlignBytes, {meetsAll ? buffers[lower].size : getKept(lower)});
+      int64_t separation =
+          evaluate(SizeOp::AlignBytes,
+                   {meetsAll ? buffers[lower].size : getKept(lower)});
       offset = std::max(offset, addBytes(layout.offsets[lower], separation));
     }
     auto reach = [&](int64_t bytes) {
@@ -211,8 +211,7 @@ Layout<int64_t> ScopePlacer::stack(const Order &order,
   return layout;
 }
 
-placement::Buffers
-ScopePlacer::getBuffers(ArrayRef<int64_t> parameters) const {
+placement::Buffers ScopePlacer::getBuffers(ArrayRef<int64_t> parameters) const {
   SizeEvaluator evaluate(parameters);
   placement::Buffers buffers;
   for (const MemoryBlock &block : blocks) {
@@ -239,7 +238,7 @@ Layout<Size> ScopePlacer::placeStatic(const Order &allocation) {
   Layout<int64_t> bound = stack(allocation, buffers);
   placement::SearchOptions options;
   // Enough for what programs look like; the same in every process.
-  options.maxNodes = 200000;
+  options.maxNodes = 20000;
   placement::Placement placed = placement::place(buffers, options);
   int64_t height = 0, kept = 0;
   for (auto [block, offset] : llvm::zip_equal(blocks, placed.offsets)) {
@@ -252,9 +251,8 @@ Layout<Size> ScopePlacer::placeStatic(const Order &allocation) {
     bound.height = height;
     bound.kept = kept;
   }
-  Layout<Size> layout = {{},
-                         context.constant(bound.height),
-                         context.constant(bound.kept)};
+  Layout<Size> layout = {
+      {}, context.constant(bound.height), context.constant(bound.kept)};
   for (int64_t offset : bound.offsets)
     layout.offsets.push_back(context.constant(offset));
   return layout;
@@ -286,7 +284,7 @@ std::vector<std::vector<int64_t>> ScopePlacer::getSamples() const {
 /// The heights of an order on the samples, relative to that of allocation.
 SmallVector<double>
 ScopePlacer::rate(const Order &order, const Order &allocation,
-                          ArrayRef<placement::Buffers> samples) const {
+                  ArrayRef<placement::Buffers> samples) const {
   SmallVector<double> ratings;
   for (const placement::Buffers &buffers : samples) {
     double base = stack(allocation, buffers).height;
@@ -306,7 +304,7 @@ SmallVector<Order> ScopePlacer::findBetterOrders(const Order &allocation) {
   SmallVector<std::pair<Order, SmallVector<double>>> candidates;
   for (const placement::Buffers &buffers : samples) {
     placement::GreedyOptions options;
-    options.maxTrials = 20;
+    options.maxTrials = 4;
     placement::Placement placed = placement::placeGreedy(buffers, options);
     Order order = allocation;
     llvm::stable_sort(order, [&](unsigned left, unsigned right) {

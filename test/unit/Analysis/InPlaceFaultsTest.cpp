@@ -20,9 +20,9 @@ static std::string map(const std::string &ins, const std::string &types,
                        const std::string &arguments,
                        const std::string &iterators = "\"parallel\"",
                        const std::string &type = "memref<64xf32>") {
-  return "linalg.generic {indexing_maps = [" + maps +
-         "], iterator_types = [" + iterators + "]} ins(" + ins + " : " +
-         types + ") outs(" + out + " : " + type + ") {\n^bb0(" + arguments +
+  return "linalg.generic {indexing_maps = [" + maps + "], iterator_types = [" +
+         iterators + "]} ins(" + ins + " : " + types + ") outs(" + out + " : " +
+         type + ") {\n^bb0(" + arguments +
          "%o: f32):\nlinalg.yield %p : f32\n}\n";
 }
 
@@ -77,31 +77,30 @@ static std::vector<PlantedFault> getInPlaceFaults() {
                            "scf.for %i = %c0 to %c4 step %c1 {\n" +
                            unary("a", "b") + "}\n" + use("b")),
                 overlap),
-      overtaken("ReadInOtherOperandOfTheOp",
-                inFunction(alloc("a") + alloc("b") + use("a") +
-                           "%w = memref.subview %a[0] [64] [1] : memref<64xf32>"
-                           " to memref<64xf32, strided<[1]>>\n" +
-                           map("%a, %w",
-                               type + ", memref<64xf32, strided<[1]>>", "%b",
-                               id + ", affine_map<(i) -> (i)>, " + id,
-                               "%p: f32, %q: f32, ") +
-                           use("b")),
-                {nothing}),
+      overtaken(
+          "ReadInOtherOperandOfTheOp",
+          inFunction(alloc("a") + alloc("b") + use("a") +
+                     "%w = memref.subview %a[0] [64] [1] : memref<64xf32>"
+                     " to memref<64xf32, strided<[1]>>\n" +
+                     map("%a, %w", type + ", memref<64xf32, strided<[1]>>",
+                         "%b", id + ", affine_map<(i) -> (i)>, " + id,
+                         "%p: f32, %q: f32, ") +
+                     use("b")),
+          {nothing}),
       overtaken("OfCopy",
                 with("memref.copy %a, %b : memref<64xf32> to memref<64xf32>\n"),
                 {nothing}),
-      overtaken(
-          "OfReversal",
-          with(map("%a", type, "%b", "affine_map<(i) -> (63 - i)>, " + id,
-                   "%p: f32, ")),
-          {nothing}),
+      overtaken("OfReversal",
+                with(map("%a", type, "%b", "affine_map<(i) -> (63 - i)>, " + id,
+                         "%p: f32, ")),
+                {nothing}),
       overtaken("OfReduction",
                 with(map("%a", type, "%b",
                          "affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>",
                          "%p: f32, ", "\"parallel\", \"reduction\"")),
                 {nothing}),
-      overtaken("OfTwoReaders",
-                with(unary("a", "b") + unary("a", "x"), ""), overlap),
+      overtaken("OfTwoReaders", with(unary("a", "b") + unary("a", "x"), ""),
+                overlap),
       overtaken("OfUnrelated", with(unary("x", "b")), {nothing}),
       overtaken("Returned",
                 inFunction(alloc("a") + alloc("b") + use("a") +
@@ -114,10 +113,12 @@ static std::vector<PlantedFault> getInPlaceFaults() {
 static std::vector<PlantedFault> getSharingFaults() {
   std::string good = with(unary("a", "b"));
   return {
-      {"SharedWithoutSayingSo", good,
+      {"SharedWithoutSayingSo",
+       good,
        [](Planter &planter) { planter.item("b").inPlaceOf = -1; },
        {"buffer 'a'", "buffer 'b'", "both use bytes"}},
-      {"AtAnotherPlace", good,
+      {"AtAnotherPlace",
+       good,
        [](Planter &planter) {
          planter.item("b").offset = planter.constant(256);
          planter.body().bytes = planter.constant(512);
@@ -136,10 +137,12 @@ static std::vector<PlantedFault> getSharingFaults() {
          planter.place();
        },
        {"nothing works in place"}},
-      {"OfItself", good,
+      {"OfItself",
+       good,
        [](Planter &planter) { planter.inPlace("b", "b"); },
        {"expected buffer 'b'", "to take over the memory of another item"}},
-      {"OfNothing", good,
+      {"OfNothing",
+       good,
        [](Planter &planter) { planter.item("b").inPlaceOf = 17; },
        {"expected buffer 'b'", "to take over the memory of another item"}},
       // Two take over one.

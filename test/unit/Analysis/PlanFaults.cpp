@@ -129,11 +129,11 @@ bool Planter::overlap(StringRef one, StringRef other) {
 std::string mlir::pol::test::inFunction(const std::string &body,
                                         const std::string &results) {
   size_t colon = results.find(" : ");
-  std::string types =
-      colon == std::string::npos
-          ? ""
-          : " -> (" + results.substr(colon + 3) + ")";
-  return "func.func @f(%s: !pol.arena, %x: memref<64xf32>, %v: f32, %cond: i1)" +
+  std::string types = colon == std::string::npos
+                          ? ""
+                          : " -> (" + results.substr(colon + 3) + ")";
+  return "func.func @f(%s: !pol.arena, %x: memref<64xf32>, %v: f32, %cond: "
+         "i1)" +
          types + " {\n%c0 = arith.constant 0 : index\n" +
          "%c1 = arith.constant 1 : index\n%c4 = arith.constant 4 : index\n" +
          body + results + "\n}\n";
@@ -176,9 +176,9 @@ PlantedFault mlir::pol::test::shortened(const std::string &name,
 TEST_P(PlanFaultTest, IsRefused) {
   const PlantedFault &fault = GetParam();
   DialectRegistry registry;
-  registry.insert<PolDialect, func::FuncDialect, arith::ArithDialect,
-                  memref::MemRefDialect, scf::SCFDialect,
-                  linalg::LinalgDialect>();
+  registry
+      .insert<PolDialect, func::FuncDialect, arith::ArithDialect,
+              memref::MemRefDialect, scf::SCFDialect, linalg::LinalgDialect>();
   MLIRContext context(registry);
   auto module = parseSourceString<ModuleOp>(fault.program, &context, "test");
   ASSERT_TRUE(module) << fault.program;
