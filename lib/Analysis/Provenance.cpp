@@ -237,6 +237,12 @@ bool Provenance::addStore(Operation *op, Value what, Value where) {
 
 /// Adds what one origin's memory holds references to.
 bool Provenance::addContents(Value into, Value container) {
+  // What a call returns may hold references to an argument, which then counts
+  // as its origin.
+  if (auto type = dyn_cast<BaseMemRefType>(container.getType());
+      type && type.getElementType() != into.getType() &&
+      !callSpaces.contains(container))
+    return addOrigin(into, container);
   bool changed = false;
   Origins held = contents.lookup(container);
   for (Value origin : held)

@@ -9,7 +9,6 @@
 #include "PlanReport.h"
 
 #include "Message.h"
-#include "pol/Analysis/Placement/Validate.h"
 
 using namespace pol_run;
 using namespace mlir::pol;
@@ -35,28 +34,6 @@ static void addLives(ReportedBuffer &row, int64_t stride) {
     return;
   for (int64_t i = 0; i < row.times; ++i)
     row.lives.push_back({row.offset + i * stride, row.begin, row.end});
-}
-
-/// The plan's own validator looks at every plan that is reported.
-static llvm::Error validatePlan(const ReportedSpace &space) {
-  placement::Buffers buffers;
-  std::vector<int64_t> offsets;
-  for (const ReportedBuffer &row : space.buffers) {
-    auto add = [&](int64_t offset, int64_t begin, int64_t end) {
-      if (end < 0)
-        end = space.steps;
-      buffers.push_back({begin, end, row.bytes, SizeExpr::alignment});
-      offsets.push_back(row.bytes ? offset : 0);
-    };
-    if (row.lives.empty())
-      add(row.offset, row.begin, row.end);
-    for (const ReportedLife &life : row.lives)
-      add(life.offset, life.begin, life.end);
-  }
-  if (auto fault = placement::validate(buffers, offsets, space.peak))
-    return makeError("internal error: the plan of " + space.name +
-                     " is not valid: " + *fault);
-  return llvm::Error::success();
 }
 
 static ReportedSpace reportSpace(const PlannedSpace &plan, int64_t steps,
@@ -111,10 +88,10 @@ static void compressSteps(ReportedSpace &space, int64_t steps) {
   space.steps = times.empty() ? 0 : times.size() - 1;
 }
 
-llvm::Error pol_run::addPlan(std::vector<ReportedSpace> &spaces,
-                             const PlanDescription &plan,
-                             llvm::ArrayRef<int64_t> parameters,
-                             llvm::StringRef mode) {
+void pol_run::addPlan(std::vector<ReportedSpace> &spaces,
+                      const PlanDescription &plan,
+                      llvm::ArrayRef<int64_t> parameters,
+                      llvm::StringRef mode) {
   SizeEvaluator evaluate(parameters);
   for (auto [number, planned] : llvm::enumerate(plan.spaces)) {
     ReportedSpace &observed = spaces[number];
@@ -123,10 +100,7 @@ llvm::Error pol_run::addPlan(std::vector<ReportedSpace> &spaces,
     space.mode = mode == "plan" ? "planned" : mode.str();
     space.capacity = observed.capacity;
     compressSteps(space, plan.steps);
-    if (llvm::Error error = validatePlan(space))
-      return error;
     space.lowerBound = getLiveSetBound(space);
     observed = std::move(space);
   }
-  return llvm::Error::success();
 }

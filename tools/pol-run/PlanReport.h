@@ -23,11 +23,10 @@ getFootprints(const mlir::pol::PlanDescription &plan,
               llvm::ArrayRef<int64_t> parameters);
 
 /// Puts what was planned in place of the slabs that were observed in `spaces`,
-/// which come in the order of the space arguments. An error if buffers of the
-/// plan are in each other's way.
-llvm::Error addPlan(std::vector<mlir::pol::ReportedSpace> &spaces,
-                    const mlir::pol::PlanDescription &plan,
-                    llvm::ArrayRef<int64_t> parameters, llvm::StringRef mode);
+/// which come in the order of the space arguments.
+void addPlan(std::vector<mlir::pol::ReportedSpace> &spaces,
+             const mlir::pol::PlanDescription &plan,
+             llvm::ArrayRef<int64_t> parameters, llvm::StringRef mode);
 
 } // namespace pol_run
 

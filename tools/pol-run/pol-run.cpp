@@ -204,10 +204,11 @@ static llvm::Error checkDestination(llvm::StringRef path) {
 static llvm::Error checkOptions(const Options &options) {
   if (options.placement != "plan" && options.placement != "bump" &&
       options.placement != "carve")
-    return makeError("expected --placement to be plan, bump or carve, but got " +
-                     quoted(options.placement));
-  if (options.planOnly && (!options.outputs.empty() ||
-                           options.time.getNumOccurrences()))
+    return makeError(
+        "expected --placement to be plan, bump or carve, but got " +
+        quoted(options.placement));
+  if (options.planOnly &&
+      (!options.outputs.empty() || options.time.getNumOccurrences()))
     return makeError("expected no --output or --time with --plan-only, which "
                      "runs nothing");
   if (options.space.getNumOccurrences() > 1)
@@ -337,9 +338,7 @@ static llvm::Error reportPlanOnly(const Options &options,
   for (size_t number = 0; number < plan->spaces.size(); ++number)
     report.spaces.emplace_back().name =
         plan->spaces.size() == 1 ? "arena" : "arena" + std::to_string(number);
-  if (llvm::Error error =
-          addPlan(report.spaces, *plan, parameters, options.placement))
-    return error;
+  addPlan(report.spaces, *plan, parameters, options.placement);
   if (!entry.getStackBuffers().empty())
     report.spaces.push_back(reportStack(entry.getStackBuffers()));
   return writeReport(options.report, report);
@@ -424,10 +423,8 @@ static llvm::Error run(const Options &options) {
     mlir::pol::MemoryReport report = {entry->getName().str(),
                                       observer.getSpaces()};
     if (plan)
-      if (llvm::Error error =
-              addPlan(report.spaces, *plan, arguments->getSizeParameters(),
-                      options.placement))
-        return error;
+      addPlan(report.spaces, *plan, arguments->getSizeParameters(),
+              options.placement);
     if (!entry->getStackBuffers().empty())
       report.spaces.push_back(reportStack(entry->getStackBuffers()));
     if (llvm::Error error = writeReport(options.report, report))

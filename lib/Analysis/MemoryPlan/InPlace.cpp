@@ -30,21 +30,24 @@ static bool worksInPlace(Operation *op, OpOperand &input,
          generic.getMatchingIndexingMap(&input).isPermutation();
 }
 
-/// The operand that is all of an item's memory; null if there is not just one.
-static OpOperand *getOnlyOperand(Operation *op, const MemoryItem &item) {
+/// The operand that is all of an item's memory; null if there is none, or if
+/// another one may be a part of it.
+static OpOperand *getOnlyOperand(const Provenance &provenance, Operation *op,
+                                 const MemoryItem &item) {
   auto alloc = dyn_cast<AllocOp>(item.op);
   OpOperand *found = nullptr;
   for (OpOperand &operand : op->getOpOperands()) {
-    if (!alloc || operand.get() != alloc.getResult())
+    if (!alloc || !provenance.get(operand.get()).contains(alloc.getResult()))
       continue;
-    if (found)
+    if (found || operand.get() != alloc.getResult())
       return nullptr;
     found = &operand;
   }
   return found;
 }
 
-void mlir::pol::shareInPlace(const ProgramPoints &points, MemoryScope &scope) {
+void mlir::pol::shareInPlace(const Provenance &provenance,
+                             const ProgramPoints &points, MemoryScope &scope) {
   // The ops at which an item is used first, in this block.
   for (size_t i = 0; i < scope.items.size(); ++i) {
     MemoryItem &destination = scope.items[i];
@@ -54,13 +57,13 @@ void mlir::pol::shareInPlace(const ProgramPoints &points, MemoryScope &scope) {
     for (Operation *user : alloc->getUsers()) {
       if (!destination.isUsed() || points.getStart(user) != destination.begin)
         continue;
-      OpOperand *written = getOnlyOperand(user, destination);
+      OpOperand *written = getOnlyOperand(provenance, user, destination);
       for (size_t j = 0; written && j < scope.items.size(); ++j) {
         MemoryItem &input = scope.items[j];
         if (input.end != points.getEnd(user) + 1 || input.escapes ||
             input.bytes != destination.bytes || !input.isUsed() || i == j)
           continue;
-        OpOperand *read = getOnlyOperand(user, input);
+        OpOperand *read = getOnlyOperand(provenance, user, input);
         bool isTaken = llvm::any_of(scope.items, [&](const MemoryItem &other) {
           return other.inPlaceOf == static_cast<int64_t>(j);
         });

@@ -53,6 +53,7 @@ private:
   void visitUses(Operation *op);
   void visitStores();
   void noteAlias(Value value, Operation *source);
+  Operation *getHolder(Operation *source) const;
   void carryEverywhere(Operation *source);
   bool makeScopes();
   bool addItem(Operation *source, unsigned argument);
@@ -60,8 +61,7 @@ private:
   size_t getScope(Operation *op);
   void extend(MemoryItem &item, ArrayRef<Operation *> accesses);
   bool closeLoop(size_t scope);
-  template <typename Fn>
-  void forEachSource(const Origins &origins, Fn fn);
+  template <typename Fn> void forEachSource(const Origins &origins, Fn fn);
 
   MemoryPlanner &planner;
   const Provenance &provenance;
@@ -106,8 +106,7 @@ void LiveRangeFinder::forEachSource(const Origins &origins, Fn fn) {
 void LiveRangeFinder::collectSources() {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto alloc = dyn_cast<AllocOp>(op);
-    if (alloc &&
-        MemoryPlanner::getArgument(alloc.getSpace()) == plan.argument)
+    if (alloc && MemoryPlanner::getArgument(alloc.getSpace()) == plan.argument)
       lives[op];
     if (isa<func::CallOp>(op) && llvm::any_of(op->getOperands(), [&](Value v) {
           return MemoryPlanner::getArgument(v) == plan.argument;
@@ -129,13 +128,25 @@ void LiveRangeFinder::noteAlias(Value value, Operation *source) {
       life.carriedBy.insert(parent);
 }
 
+/// The frame that a source's memory goes with, or the function.
+Operation *LiveRangeFinder::getHolder(Operation *source) const {
+  for (Value operand : source->getOperands())
+    if (MemoryPlanner::getArgument(operand) == plan.argument)
+      return operand.getParentBlock()->getParentOp();
+  return function;
+}
+
 void LiveRangeFinder::carryEverywhere(Operation *source) {
   Life &life = lives.find(source)->second;
-  life.escapes = true;
-  for (Operation *parent = source->getParentOp(); parent != function;
+  Operation *holder = getHolder(source);
+  for (Operation *parent = source->getParentOp(); parent != holder;
        parent = parent->getParentOp())
     if (mayRepeat(parent))
       life.carriedBy.insert(parent);
+  if (auto frame = dyn_cast<FrameOp>(holder))
+    life.accesses.push_back(frame.getYield());
+  else
+    life.escapes = true;
 }
 
 void LiveRangeFinder::visitUses(Operation *op) {
@@ -197,11 +208,13 @@ size_t LiveRangeFinder::getScope(Operation *op) {
   return 0;
 }
 
-void LiveRangeFinder::extend(MemoryItem &item,
-                             ArrayRef<Operation *> accesses) {
+void LiveRangeFinder::extend(MemoryItem &item, ArrayRef<Operation *> accesses) {
   for (Operation *access : accesses) {
     Operation *lifted = liftOutOfLoops(access, item.op);
     int64_t begin = points.getStart(lifted), end = points.getEnd(lifted) + 1;
+    // What comes before it is an access to memory of an earlier trip.
+    if (begin < points.getStart(item.op))
+      continue;
     item.begin = item.isUsed() ? std::min(item.begin, begin) : begin;
     item.end = std::max(item.end, end);
   }

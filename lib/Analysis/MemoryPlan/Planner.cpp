@@ -82,8 +82,8 @@ Size MemoryPlanner::getBytes(AllocOp alloc,
       continue;
     Value extent = alloc.getExtents()[type.getDynamicDimIndex(i)];
     unknown = sizes.getReason(extent);
-    unknown->reason =
-        "the size of this buffer does not follow from shapes: " + unknown->reason;
+    unknown->reason = "the size of this buffer does not follow from shapes: " +
+                      unknown->reason;
     unknown->location =
         FusedLoc::get(alloc.getContext(), {alloc.getLoc(), unknown->location});
     return nullptr;
@@ -223,7 +223,7 @@ std::optional<UnknownSize> MemoryPlanner::planSpace(func::FuncOp function,
   unsigned numParameters = getSizeParameters(function).size();
   // Scopes of inner loops come after those of outer ones.
   for (MemoryScope &scope : llvm::reverse(plan.scopes)) {
-    shareInPlace(points, scope);
+    shareInPlace(provenance, points, scope);
     placeItems(*context, scope, numParameters);
     if (scope.op != function)
       finishLoop(*context, plan.scopes, scope);

@@ -52,12 +52,13 @@ static std::vector<std::vector<int64_t>> getSamples(unsigned count,
   static const int64_t primes[] = {3, 127, 11, 509, 2, 1021, 31, 5};
   static const int64_t mixed[] = {0, 1, 8192, 17, 1, 300, -1, 1 << 30};
   for (unsigned phase = 0; phase < 8; ++phase) {
-    std::vector<int64_t> &one = samples.emplace_back();
-    std::vector<int64_t> &two = samples.emplace_back();
+    std::vector<int64_t> one, two;
     for (unsigned i = 0; i < count; ++i) {
       one.push_back(primes[(i + phase) % 8]);
       two.push_back(mixed[(3 * i + phase) % 8]);
     }
+    samples.push_back(std::move(one));
+    samples.push_back(std::move(two));
   }
   // Each of the first few alone large, and alone small.
   for (unsigned i = 0; i < std::min(count, 8u); ++i)

@@ -44,8 +44,8 @@ static PlanFault fault(Operation *op, const Twine &text) {
 
 void UseFinder::collectSources() {
   auto add = [&](Operation *op, unsigned argument) {
-    sources.insert({{op, argument},
-                    {op, argument, tracer.traceAllocation(op, argument)}});
+    sources.insert(
+        {{op, argument}, {op, argument, tracer.traceAllocation(op, argument)}});
   };
   function.walk([&](Operation *op) {
     auto isOfSpace = [&](Value space) {
@@ -68,10 +68,21 @@ const MemorySource *UseFinder::getSource(const MemoryItem &item) const {
   return found == sources.end() ? nullptr : &found->second;
 }
 
+/// The frame that a source's memory goes with; null if there is none.
+static FrameOp getFrame(const MemorySource &source) {
+  Value space = isa<AllocOp>(source.op)
+                    ? cast<AllocOp>(source.op).getSpace()
+                    : source.op->getOperand(source.argument);
+  return dyn_cast<FrameOp>(space.getParentBlock()->getParentOp());
+}
+
 /// Whether memory of one trip of a loop may be in use on a later one or after
-/// the loop: somebody beyond the trip has a reference.
+/// the loop: somebody beyond the trip has a reference. That nobody has when a
+/// frame closes is checked before memory is planned.
 bool UseFinder::survivesTrip(const MemorySource &source,
                              Operation *loop) const {
+  if (FrameOp frame = getFrame(source); frame && loop->isAncestor(frame))
+    return false;
   if (source.trace.isStored || source.trace.isLost)
     return true;
   Region *trip = source.op->getParentRegion();
@@ -128,8 +139,8 @@ std::optional<PlanFault> UseFinder::checkItems() {
 std::optional<PlanFault> UseFinder::checkItem(const MemoryItem &item,
                                               size_t scope) {
   if (!item.bytes || !item.kept || !item.offset)
-    return fault(item.op, "expected size and offset of " +
-                              describeItem(item) + " to be known");
+    return fault(item.op, "expected size and offset of " + describeItem(item) +
+                              " to be known");
   if (!getSource(item) && !scopeOf.contains(item.op))
     return fault(item.op, describeItem(item) + " takes nothing of the space");
   Operation *holder = plan.scopes[scope].op;
@@ -170,8 +181,11 @@ void UseFinder::addUse(const MemoryItem &item, size_t scope) {
     for (Operation *access : trace.accesses)
       if (!item.op->isAncestor(access))
         accesses.push_back(access);
-    use.outlives |= isFunction ? trace.isStored || trace.isLost ||
-                                     trace.isReturned()
+    bool isAnywhere = trace.isStored || trace.isLost;
+    FrameOp frame = getFrame(*source);
+    if (isAnywhere && frame)
+      accesses.push_back(frame.getYield());
+    use.outlives |= isFunction ? !frame && (isAnywhere || trace.isReturned())
                                : survivesTrip(*source, holder);
   }
   TimeSpans spans = times.find(item.op, accesses, use.outlives);
@@ -205,9 +219,8 @@ static bool mayOverwrite(Operation *op, OpOperand &input,
 
 /// The op that reads a buffer for the last time and may write another in its
 /// place.
-Operation *
-UseFinder::findInPlaceOp(const MemorySource &input,
-                         const MemorySource &destination) const {
+Operation *UseFinder::findInPlaceOp(const MemorySource &input,
+                                    const MemorySource &destination) const {
   if (!isa<AllocOp>(input.op) || !isa<AllocOp>(destination.op))
     return nullptr;
   for (Operation *user : destination.op->getUsers()) {
