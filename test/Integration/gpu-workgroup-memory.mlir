@@ -13,13 +13,13 @@
 // of 3 blocks has threads left over.
 
 // LAUNCH:      gpu.launch
-// LAUNCH-SAME:   workgroup(%{{.+}} : memref<17x128xf32, #gpu.address_space<workgroup>>, %{{.+}} : memref<17x128xf32, #gpu.address_space<workgroup>>, %{{.+}} : memref<128xf32, #gpu.address_space<workgroup>>)
+// LAUNCH-SAME:   workgroup(%{{.+}} : memref<17x128xf32, #gpu.address_space<workgroup>>, %{{.+}} : memref<2x17x128xf32, #gpu.address_space<workgroup>>, %{{.+}} : memref<128xf32, #gpu.address_space<workgroup>>)
 // LAUNCH:        memref.alloca() {{.*}} : memref<20x17xf32>
 
 // RUN: pol-run %t.local.mlir --entry rows --space arena:1M --input 300x17xf32=normal:1 \
 // RUN:   --input 17xf32=normal:2 --input 300x17xf32=zeros --output %t.local.npy
 // RUN: pol-run %t.workgroup.mlir --entry rows --space arena:1M --input 300x17xf32=normal:1 \
-// RUN:   --input 17xf32=normal:2 --input 300x17xf32=zeros --threads 2 --output %t.workgroup.npy
+// RUN:   --input 17xf32=normal:2 --input 300x17xf32=zeros --output %t.workgroup.npy
 // RUN: pol-run %t.cpu.mlir --entry rows --space arena:1M --input 300x17xf32=normal:1 \
 // RUN:   --input 17xf32=normal:2 --input 300x17xf32=zeros --output %t.cpu.npy
 // RUN: cmp %t.workgroup.npy %t.local.npy
@@ -29,6 +29,7 @@
 !frame = !pol.frame<#gpu.address_space<global>>
 !rows = memref<?x17xf32, #gpu.address_space<global>>
 !row = memref<17xf32, #gpu.address_space<global>>
+!second = memref<17xf32, strided<[1], offset: 17>, #gpu.address_space<global>>
 !part = memref<17xf32, strided<[1], offset: ?>, #gpu.address_space<global>>
 
 func.func @rows(%a: !arena, %x: !rows, %w: !row, %y: !rows) -> !rows {
@@ -39,7 +40,8 @@ func.func @rows(%a: !arena, %x: !rows, %w: !row, %y: !rows) -> !rows {
     pol.frame on %a : !arena {
     ^bb0(%f: !frame):
       %t = pol.alloc %f : !frame -> !row
-      %u = pol.alloc %f : !frame -> !row
+      %both = pol.alloc %f : !frame -> memref<2x17xf32, #gpu.address_space<global>>
+      %u = memref.subview %both[1, 0] [1, 17] [1, 1] : memref<2x17xf32, #gpu.address_space<global>> to !second
       %large = pol.alloc %f : !frame -> memref<20x17xf32, #gpu.address_space<global>>
       %scale = pol.alloc %f : !frame -> memref<f32, #gpu.address_space<global>>
       %in = memref.subview %x[%i, 0] [1, 17] [1, 1] : !rows to !part
@@ -47,10 +49,10 @@ func.func @rows(%a: !arena, %x: !rows, %w: !row, %y: !rows) -> !rows {
       pol.rms_norm ins(%in, %w : !part, !row) outs(%t : !row)
       %first = memref.load %t[%c0] : !row
       memref.store %first, %scale[] : memref<f32, #gpu.address_space<global>>
-      linalg.exp ins(%t : !row) outs(%u : !row)
-      memref.copy %u, %t : !row to !row
+      linalg.exp ins(%t : !row) outs(%u : !second)
+      memref.copy %u, %t : !second to !row
       %part = memref.subview %large[5, 0] [1, 17] [1, 1] : memref<20x17xf32, #gpu.address_space<global>> to memref<17xf32, strided<[1], offset: 85>, #gpu.address_space<global>>
-      linalg.add ins(%t, %u : !row, !row) outs(%part : memref<17xf32, strided<[1], offset: 85>, #gpu.address_space<global>>)
+      linalg.add ins(%t, %u : !row, !second) outs(%part : memref<17xf32, strided<[1], offset: 85>, #gpu.address_space<global>>)
       linalg.generic {
           indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>],
           iterator_types = ["parallel"]}
