@@ -25,8 +25,8 @@ struct PlanFault {
 };
 
 /// Checks plans of a module's functions. Of a plan it takes what programs are
-/// rewritten by: where items are, how large, and the scopes; of the planner only
-/// the sizes, and the plans of callees.
+/// rewritten by: where items are, how large, and the scopes; of the planner
+/// only the sizes, and the plans of callees.
 class PlanVerifier {
 public:
   PlanVerifier(MemoryPlanner &planner, ModuleOp module);

@@ -82,9 +82,8 @@ std::optional<PlanFault> PlaceChecker::checkTotal() {
   Operation *function = plan.scopes.front().op;
   int64_t bytes = evaluate(plan.getBytes()), kept = evaluate(plan.getKept());
   if (bytes < 0 || kept < 0 || kept > bytes)
-    return fault(function, "expected to keep no more than the " +
-                               Twine(bytes) + " bytes in all, but got " +
-                               Twine(kept));
+    return fault(function, "expected to keep no more than the " + Twine(bytes) +
+                               " bytes in all, but got " + Twine(kept));
   auto compare = [&](Size bump, int64_t planned,
                      const Twine &verb) -> std::optional<PlanFault> {
     if (!bump || planned <= evaluate(bump))
@@ -219,8 +218,8 @@ std::optional<PlanFault> PlaceChecker::checkApart(ArrayRef<Piece> pieces,
   placement::Buffers buffers;
   std::vector<int64_t> offsets;
   for (const Piece &piece : pieces) {
-    buffers.push_back({piece.span.begin, piece.span.end, piece.bytes,
-                       SizeExpr::alignment});
+    buffers.push_back(
+        {piece.span.begin, piece.span.end, piece.bytes, SizeExpr::alignment});
     offsets.push_back(piece.offset);
   }
   std::optional<std::string> found =

@@ -56,8 +56,8 @@ std::optional<unsigned> ReferenceTracer::getSpaceArgument(Value space) {
                  ? std::optional<unsigned>(argument.getArgNumber())
                  : std::nullopt;
     auto frame = dyn_cast<FrameOp>(parent);
-    argument = frame ? dyn_cast<BlockArgument>(frame.getSpace())
-                     : BlockArgument();
+    argument =
+        frame ? dyn_cast<BlockArgument>(frame.getSpace()) : BlockArgument();
   }
   return std::nullopt;
 }

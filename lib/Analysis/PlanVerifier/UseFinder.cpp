@@ -44,8 +44,8 @@ static PlanFault fault(Operation *op, const Twine &text) {
 
 void UseFinder::collectSources() {
   auto add = [&](Operation *op, unsigned argument) {
-    sources.insert({{op, argument},
-                    {op, argument, tracer.traceAllocation(op, argument)}});
+    sources.insert(
+        {{op, argument}, {op, argument, tracer.traceAllocation(op, argument)}});
   };
   function.walk([&](Operation *op) {
     auto isOfSpace = [&](Value space) {
@@ -139,8 +139,8 @@ std::optional<PlanFault> UseFinder::checkItems() {
 std::optional<PlanFault> UseFinder::checkItem(const MemoryItem &item,
                                               size_t scope) {
   if (!item.bytes || !item.kept || !item.offset)
-    return fault(item.op, "expected size and offset of " +
-                              describeItem(item) + " to be known");
+    return fault(item.op, "expected size and offset of " + describeItem(item) +
+                              " to be known");
   if (!getSource(item) && !scopeOf.contains(item.op))
     return fault(item.op, describeItem(item) + " takes nothing of the space");
   Operation *holder = plan.scopes[scope].op;
@@ -219,9 +219,8 @@ static bool mayOverwrite(Operation *op, OpOperand &input,
 
 /// The op that reads a buffer for the last time and may write another in its
 /// place.
-Operation *
-UseFinder::findInPlaceOp(const MemorySource &input,
-                         const MemorySource &destination) const {
+Operation *UseFinder::findInPlaceOp(const MemorySource &input,
+                                    const MemorySource &destination) const {
   if (!isa<AllocOp>(input.op) || !isa<AllocOp>(destination.op))
     return nullptr;
   for (Operation *user : destination.op->getUsers()) {

@@ -57,16 +57,15 @@ static std::vector<PlantedFault> getViewFaults() {
                   "\n%w = memref.collapse_shape %q [[0, 1]] : " + square +
                   " into " + plain + "\n",
               load(plain)),
-      dropped("Select",
-              "%w = arith.select %cond, %x, %a : " + plain + "\n",
+      dropped("Select", "%w = arith.select %cond, %x, %a : " + plain + "\n",
               load(plain)),
       dropped("SelectOfSelect",
               "%q = arith.select %cond, %a, %x : " + plain +
                   "\n%w = arith.select %cond, %x, %q : " + plain + "\n",
               load(plain)),
       dropped("BaseOfMetadata",
-              "%w, %o, %n, %t = memref.extract_strided_metadata %a : " +
-                  plain + " -> memref<f32>, index, index, index\n",
+              "%w, %o, %n, %t = memref.extract_strided_metadata %a : " + plain +
+                  " -> memref<f32>, index, index, index\n",
               load("memref<f32>", "")),
       dropped("AssumeAlignment",
               "%w = memref.assume_alignment %a, 64 : " + plain + "\n",
@@ -108,15 +107,14 @@ static std::vector<PlantedFault> getRegionFaults() {
       dropped("WhileResult",
               "%w = scf.while (%p = %a) : (" + plain + ") -> " + plain +
                   " {\nscf.condition(%cond) %p : " + plain +
-                  "\n} do {\n^bb0(%q: " + plain + "):\nscf.yield %q : " +
-                  plain + "\n}\n",
+                  "\n} do {\n^bb0(%q: " + plain +
+                  "):\nscf.yield %q : " + plain + "\n}\n",
               load(plain)),
       dropped("FrameResult",
               "%w = pol.frame on %s : !pol.arena -> " + plain +
                   " {\n^bb0(%f: !pol.frame):\n%e = pol.alloc %f[] {name = "
                   "\"e\"} : !pol.frame -> " +
-                  plain + "\n" + use("e") + "pol.yield %a : " + plain +
-                  "\n}\n",
+                  plain + "\n" + use("e") + "pol.yield %a : " + plain + "\n}\n",
               load(plain)),
   };
 }
@@ -133,8 +131,8 @@ static std::vector<PlantedFault> getFunctionFaults() {
               load(plain), same),
       dropped("ResultOfCallInCallee",
               "%w = func.call @twice(%a) : " + type + "\n", load(plain),
-              same + "func.func private @twice(%p: " + plain + ") -> " +
-                  plain + " {\n%r = func.call @same(%p) : " + type +
+              same + "func.func private @twice(%p: " + plain + ") -> " + plain +
+                  " {\n%r = func.call @same(%p) : " + type +
                   "\nreturn %r : " + plain + "\n}\n"),
       dropped("ResultOfUnknownCall",
               "%w = func.call @extern(%a) : " + type + "\n", load(plain),
@@ -147,8 +145,8 @@ static std::vector<PlantedFault> getFunctionFaults() {
                   ", %c: i1) -> " + plain + " {\n%r = scf.if %c -> " + plain +
                   " {\n%t = func.call @again(%q, %p, %c) : (" + plain + ", " +
                   plain + ", i1) -> " + plain + "\nscf.yield %t : " + plain +
-                  "\n} else {\nscf.yield %p : " + plain + "\n}\nreturn %r : " +
-                  plain + "\n}\n"),
+                  "\n} else {\nscf.yield %p : " + plain +
+                  "\n}\nreturn %r : " + plain + "\n}\n"),
       dropped("StoredInMemory",
               box + "memref.store %a, %box[%c0] : " + cell +
                   "\n%w = memref.load %box[%c0] : " + cell + "\n",

@@ -42,7 +42,8 @@ static std::vector<PlantedFault> getCallerFaults() {
     };
   };
   return {
-      {"ResultDeadAfterCall", program,
+      {"ResultDeadAfterCall",
+       program,
        [](Planter &planter) {
          planter.item("@make").end = planter.item("@make").keptFrom;
          planter.place();
@@ -50,7 +51,8 @@ static std::vector<PlantedFault> getCallerFaults() {
        {"what the call of @make takes", "buffer 'b'", "both use bytes"},
        "kept @make",
        "b"},
-      {"DeadDuringCall", program,
+      {"DeadDuringCall",
+       program,
        [](Planter &planter) {
          planter.endBefore("a", "@make");
          planter.place();
@@ -68,11 +70,18 @@ static std::vector<PlantedFault> getCallerFaults() {
        {"what the call of @make takes", "buffer 'a'", "both use bytes"},
        "@make",
        "a"},
-      {"TooSmall", program, set(&MemoryItem::bytes, 256),
-       {"expected what the call of @make takes", "to take 512 bytes, but got 256"}},
-      {"KeptTooSmall", program, set(&MemoryItem::kept, 0),
-       {"expected what the call of @make takes", "to keep 256 bytes, but got 0"}},
-      {"Missing", program,
+      {"TooSmall",
+       program,
+       set(&MemoryItem::bytes, 256),
+       {"expected what the call of @make takes",
+        "to take 512 bytes, but got 256"}},
+      {"KeptTooSmall",
+       program,
+       set(&MemoryItem::kept, 0),
+       {"expected what the call of @make takes",
+        "to keep 256 bytes, but got 0"}},
+      {"Missing",
+       program,
        [](Planter &planter) {
          planter.body().items.erase(&planter.item("@make"));
        },
@@ -117,8 +126,7 @@ static std::string storing() {
 
 static std::vector<PlantedFault> getStoreFaults() {
   std::string box = "%box = memref.alloca() : memref<1xmemref<64xf32>>\n";
-  std::string find =
-      "%w = memref.load %box[%c0] : memref<1xmemref<64xf32>>\n";
+  std::string find = "%w = memref.load %box[%c0] : memref<1xmemref<64xf32>>\n";
   std::string type = "(!pol.arena, memref<1xmemref<64xf32>>) -> ()\n";
   return {
       {"StoredByCall",
@@ -158,10 +166,45 @@ static std::vector<PlantedFault> getStoreFaults() {
        {"buffer 'a'", "buffer 'b'", "both use bytes"},
        "a",
        "b"},
-      {"StoredOnEachTrip",
-       inFunction(box + alloc("c") +
-                  "scf.for %i = %c0 to %c4 step %c1 {\n" + alloc("a") +
+      {"AddressTakenOnEachTrip",
+       inFunction("scf.for %i = %c0 to %c4 step %c1 {\n" + alloc("a") +
                   use("a") +
+                  "%p = memref.extract_aligned_pointer_as_index %a : "
+                  "memref<64xf32> -> index\n} {at = \"loop\"}\n"),
+       [](Planter &planter) {
+         planter.scope("loop").stride = planter.constant(0);
+       },
+       {"expected trips", "apart", "buffer 'a'"}},
+      // What one call returns holds it, and another one finds it there.
+      {"FoundByCall",
+       inFunction("%q = func.call @hold(%s) : (!pol.arena) -> "
+                  "memref<1xmemref<64xf32>>\n" +
+                  alloc("b") + use("b") +
+                  "%w = func.call @find(%q) : (memref<1xmemref<64xf32>>) -> "
+                  "memref<64xf32>\n" +
+                  use("b", "b1") + use("w") + use("b")) +
+           "func.func private @hold(%s: !pol.arena) -> "
+           "memref<1xmemref<64xf32>> {\n%c0 = arith.constant 0 : index\n" +
+           alloc("m") +
+           "%b = memref.alloc() : memref<1xmemref<64xf32>>\n"
+           "memref.store %m, %b[%c0] : memref<1xmemref<64xf32>>\n"
+           "return %b : memref<1xmemref<64xf32>>\n}\n"
+           "func.func private @find(%b: memref<1xmemref<64xf32>>) -> "
+           "memref<64xf32> {\n%c0 = arith.constant 0 : index\n"
+           "%r = memref.load %b[%c0] : memref<1xmemref<64xf32>>\n"
+           "return %r : memref<64xf32>\n}\n",
+       [](Planter &planter) {
+         // Only what finds it is thought to use it.
+         planter.endAt("@hold", "@find");
+         planter.beginAt("b", "b1");
+         planter.place();
+       },
+       {"what the call of @hold takes", "buffer 'b'", "both use bytes"},
+       "kept @hold",
+       "b"},
+      {"StoredOnEachTrip",
+       inFunction(box + alloc("c") + "scf.for %i = %c0 to %c4 step %c1 {\n" +
+                  alloc("a") + use("a") +
                   "memref.store %a, %box[%c0] : memref<1xmemref<64xf32>>\n"
                   "} {at = \"loop\"}\n" +
                   find + use("w") + use("c")),
@@ -175,19 +218,23 @@ static std::vector<PlantedFault> getStoreFaults() {
 static std::vector<PlantedFault> getCalleeFaults() {
   std::string program = caller();
   return {
-      {"KeptTrimmed", program,
+      {"KeptTrimmed",
+       program,
        [](Planter &planter) { planter.body().kept = planter.constant(0); },
-       {"the plan of @make", "buffer 'r'", "within the first 0, which are kept"},
+       {"the plan of @make", "buffer 'r'",
+        "within the first 0, which are kept"},
        "",
        "",
        "make"},
-      {"KeptTrimmedByBytes", program,
+      {"KeptTrimmedByBytes",
+       program,
        [](Planter &planter) { planter.body().kept = planter.constant(128); },
        {"buffer 'r'", "within the first 128, which are kept"},
        "",
        "",
        "make"},
-      {"OutputKilledBeforeReturn", program,
+      {"OutputKilledBeforeReturn",
+       program,
        [](Planter &planter) {
          planter.item("r").end = planter.points.getEnd(planter.op("r1")) + 1;
          planter.place();
@@ -196,7 +243,8 @@ static std::vector<PlantedFault> getCalleeFaults() {
        "r",
        "u",
        "make"},
-      {"ScratchBelowKept", program,
+      {"ScratchBelowKept",
+       program,
        [](Planter &planter) {
          std::swap(planter.item("r").offset, planter.item("u").offset);
        },

@@ -37,8 +37,7 @@ static std::string branch(const std::string &then,
 
 static PlantedFault killedBefore(const std::string &name,
                                  const std::string &program,
-                                 const std::string &item,
-                                 const std::string &at,
+                                 const std::string &item, const std::string &at,
                                  const std::string &other) {
   return {name,
           program,
@@ -98,8 +97,8 @@ static std::vector<PlantedFault> getFrameFaults() {
   std::string inner = alloc("b", "%f", "!pol.frame");
   return {
       killedBefore("KilledAtInnerFrame",
-                   inFunction(alloc("a") + use("a") +
-                              frame(inner + use("b")) + use("a")),
+                   inFunction(alloc("a") + use("a") + frame(inner + use("b")) +
+                              use("a")),
                    "a", "framef", "b"),
       killedBefore(
           "KilledAtFrameOfFrame",
@@ -111,16 +110,16 @@ static std::vector<PlantedFault> getFrameFaults() {
       // A view of what an outer frame holds leaves an inner one.
       shortened(
           "ResultOfFrame",
-          inFunction(
-              alloc("a") + alloc("b") +
-              "%w = pol.frame on %s : !pol.arena -> memref<64xf32> {\n"
-              "^bb0(%f: !pol.frame):\n" +
-              use("a") +
-              "%e = pol.alloc %f[] {name = \"e\"} : !pol.frame -> "
-              "memref<64xf32>\n" +
-              use("e") + "pol.yield %a : memref<64xf32>\n} {at = \"frame\"}\n" +
-              use("b") + "%r = memref.load %w[%c0] : memref<64xf32>\n" +
-              use("b")),
+          inFunction(alloc("a") + alloc("b") +
+                     "%w = pol.frame on %s : !pol.arena -> memref<64xf32> {\n"
+                     "^bb0(%f: !pol.frame):\n" +
+                     use("a") +
+                     "%e = pol.alloc %f[] {name = \"e\"} : !pol.frame -> "
+                     "memref<64xf32>\n" +
+                     use("e") +
+                     "pol.yield %a : memref<64xf32>\n} {at = \"frame\"}\n" +
+                     use("b") + "%r = memref.load %w[%c0] : memref<64xf32>\n" +
+                     use("b")),
           "a", "frame", "b"),
       // Whoever finds it may use it for as long as the frame is open.
       shortened("StoredInFrame",
@@ -149,8 +148,7 @@ static std::vector<PlantedFault> getLoopFaults() {
       {"BeginsOnLastTrip",
        inFunction(both + loop(use("a") + use("b", "b1"))),
        [](Planter &planter) {
-         planter.item("b").begin =
-             planter.points.getStart(planter.op("b1"));
+         planter.item("b").begin = planter.points.getStart(planter.op("b1"));
          planter.item("b").end = planter.points.getEnd(planter.op("b1")) + 1;
          planter.item("a").end = planter.item("b").begin;
          planter.place();
@@ -165,9 +163,8 @@ static std::vector<PlantedFault> getLoopFaults() {
                 "a", "a1", "b"),
       shortened("UseInWhile",
                 inFunction(alloc("a") + use("a") + "scf.while : () -> () {\n" +
-                           use("a", "a1") +
-                           "scf.condition(%cond)\n} do {\n" + alloc("b") +
-                           use("b") + "scf.yield\n}\n"),
+                           use("a", "a1") + "scf.condition(%cond)\n} do {\n" +
+                           alloc("b") + use("b") + "scf.yield\n}\n"),
                 "a", "a1", "b"),
       shortened("UseInParallelLoop",
                 inFunction(both + use("a", "a1") + use("b") +
@@ -202,7 +199,9 @@ static std::vector<PlantedFault> getCarryFaults() {
     };
   };
   return {
-      {"TripsInOnePlace", program, setScope(&MemoryScope::stride, 0),
+      {"TripsInOnePlace",
+       program,
+       setScope(&MemoryScope::stride, 0),
        {"expected trips", "apart", "buffer 'a'", "but got 0"}},
       {"StrideTooSmall",
        // Each trip keeps two buffers.
@@ -215,26 +214,31 @@ static std::vector<PlantedFault> getCarryFaults() {
            use("r") + use("q")),
        setScope(&MemoryScope::stride, 256),
        {"expected trips 512 or more bytes apart", "but got 256"}},
-      {"StrideMisaligned", program, setScope(&MemoryScope::stride, 300),
+      {"StrideMisaligned",
+       program,
+       setScope(&MemoryScope::stride, 300),
        {"expected trips a multiple of 256 bytes apart, but got 300"}},
-      {"CarriedIsNot", program,
+      {"CarriedIsNot",
+       program,
        [](Planter &planter) {
          planter.endAt("a", "a1");
          planter.item("a").escapes = false;
          planter.place();
        },
        {"buffer 'a'", "which are kept"}},
-      {"SharedWithinTrip", program,
+      {"SharedWithinTrip",
+       program,
        [](Planter &planter) {
          planter.item("t").offset = planter.item("a").offset;
        },
-       {"buffer 'a'", "buffer 't'", "both use bytes"}, "a", "t"},
+       {"buffer 'a'", "buffer 't'", "both use bytes"},
+       "a",
+       "t"},
       {"CarriedEndsBeforeNextUse",
-       inFunction(
-           "%r = scf.for %i = %c0 to %c4 step %c1 iter_args(%p = %x) -> "
-           "(memref<64xf32>) {\n" +
-           alloc("a") + alloc("t") + use("a", "a1") + use("t", "t1") +
-           "scf.yield %a : memref<64xf32>\n} {at = \"loop\"}\n"),
+       inFunction("%r = scf.for %i = %c0 to %c4 step %c1 iter_args(%p = %x) -> "
+                  "(memref<64xf32>) {\n" +
+                  alloc("a") + alloc("t") + use("a", "a1") + use("t", "t1") +
+                  "scf.yield %a : memref<64xf32>\n} {at = \"loop\"}\n"),
        [](Planter &planter) {
          // It still counts as kept.
          planter.item("a").end = planter.points.getEnd(planter.op("a1")) + 1;
@@ -243,7 +247,8 @@ static std::vector<PlantedFault> getCarryFaults() {
        {"buffer 'a'", "buffer 't'", "both use bytes"},
        "a",
        "t"},
-      {"NoScopeOfItsOwn", program,
+      {"NoScopeOfItsOwn",
+       program,
        [](Planter &planter) {
          SpacePlan &space = planter.space();
          MemoryItem a = planter.item("a"), t = planter.item("t");
@@ -254,25 +259,31 @@ static std::vector<PlantedFault> getCarryFaults() {
        },
        {"buffer 'a'", "one place for all trips of the loop at test:",
         "is in use after a trip"}},
-      {"LoopDeadAfterIt", program,
+      {"LoopDeadAfterIt",
+       program,
        [](Planter &planter) {
          planter.item("loop").end = planter.item("loop").keptFrom;
          planter.place();
        },
-       {"the loop", "buffer 'd'", "both use bytes"}, "kept loop", "d"},
-      {"LoopOfOneTrip", program,
+       {"the loop", "buffer 'd'", "both use bytes"},
+       "kept loop",
+       "d"},
+      {"LoopOfOneTrip",
+       program,
        [](Planter &planter) {
          planter.item("loop").bytes = planter.constant(512);
          planter.item("loop").kept = planter.constant(256);
        },
        {"expected the loop", "to take 1280 bytes, but got 512"}},
-      {"OneTripTooFew", program,
+      {"OneTripTooFew",
+       program,
        [](Planter &planter) {
          planter.scope("loop").bytes = planter.constant(1024);
          planter.item("loop").bytes = planter.constant(1024);
        },
        {"within 1024 bytes for 4 trips"}},
-      {"LastTripNotKept", program,
+      {"LastTripNotKept",
+       program,
        [](Planter &planter) {
          planter.scope("loop").kept = planter.constant(768);
          planter.item("loop").kept = planter.constant(768);
@@ -282,25 +293,29 @@ static std::vector<PlantedFault> getCarryFaults() {
        inFunction("%r = scf.for %i = %c0 to %c4 step %c1 iter_args(%p = %x) -> "
                   "(memref<64xf32>) {\n" +
                   alloc("t") + use("t", "t1") + use("p") + use("t") +
-                  alloc("a") + use("a") + "scf.yield %a : memref<64xf32>\n"
+                  alloc("a") + use("a") +
+                  "scf.yield %a : memref<64xf32>\n"
                   "} {at = \"loop\"}\n"),
        [](Planter &planter) {
          planter.scope("loop").stride = planter.constant(0);
        },
        {"expected trips", "apart", "buffer 'a'"}},
-      {"LoopHasNoPlace", program,
+      {"LoopHasNoPlace",
+       program,
        [](Planter &planter) {
          planter.body().items.erase(&planter.item("loop"));
        },
        {"the loop", "has no place"}},
-      {"ItemInWrongScope", program,
+      {"ItemInWrongScope",
+       program,
        [](Planter &planter) {
          MemoryItem moved = planter.item("c");
          planter.body().items.erase(&planter.item("c"));
          planter.scope("loop").items.push_back(moved);
        },
        {"buffer 'c'", "is not in the scope of its place"}},
-      {"ScopeTwice", program,
+      {"ScopeTwice",
+       program,
        [](Planter &planter) {
          MemoryScope copy = planter.scope("loop");
          planter.space().scopes.push_back(copy);

@@ -20,9 +20,9 @@ static std::string map(const std::string &ins, const std::string &types,
                        const std::string &arguments,
                        const std::string &iterators = "\"parallel\"",
                        const std::string &type = "memref<64xf32>") {
-  return "linalg.generic {indexing_maps = [" + maps +
-         "], iterator_types = [" + iterators + "]} ins(" + ins + " : " +
-         types + ") outs(" + out + " : " + type + ") {\n^bb0(" + arguments +
+  return "linalg.generic {indexing_maps = [" + maps + "], iterator_types = [" +
+         iterators + "]} ins(" + ins + " : " + types + ") outs(" + out + " : " +
+         type + ") {\n^bb0(" + arguments +
          "%o: f32):\nlinalg.yield %p : f32\n}\n";
 }
 
@@ -77,31 +77,57 @@ static std::vector<PlantedFault> getInPlaceFaults() {
                            "scf.for %i = %c0 to %c4 step %c1 {\n" +
                            unary("a", "b") + "}\n" + use("b")),
                 overlap),
-      overtaken("ReadInOtherOperandOfTheOp",
-                inFunction(alloc("a") + alloc("b") + use("a") +
-                           "%w = memref.subview %a[0] [64] [1] : memref<64xf32>"
-                           " to memref<64xf32, strided<[1]>>\n" +
-                           map("%a, %w",
-                               type + ", memref<64xf32, strided<[1]>>", "%b",
-                               id + ", affine_map<(i) -> (i)>, " + id,
-                               "%p: f32, %q: f32, ") +
-                           use("b")),
-                {nothing}),
+      overtaken(
+          "ReadInOtherOperandOfTheOp",
+          inFunction(alloc("a") + alloc("b") + use("a") +
+                     "%w = memref.subview %a[0] [64] [1] : memref<64xf32>"
+                     " to memref<64xf32, strided<[1]>>\n" +
+                     map("%a, %w", type + ", memref<64xf32, strided<[1]>>",
+                         "%b", id + ", affine_map<(i) -> (i)>, " + id,
+                         "%p: f32, %q: f32, ") +
+                     use("b")),
+          {nothing}),
       overtaken("OfCopy",
                 with("memref.copy %a, %b : memref<64xf32> to memref<64xf32>\n"),
                 {nothing}),
-      overtaken(
-          "OfReversal",
-          with(map("%a", type, "%b", "affine_map<(i) -> (63 - i)>, " + id,
-                   "%p: f32, ")),
-          {nothing}),
+      overtaken("OfReversal",
+                with(map("%a", type, "%b", "affine_map<(i) -> (63 - i)>, " + id,
+                         "%p: f32, ")),
+                {nothing}),
       overtaken("OfReduction",
                 with(map("%a", type, "%b",
                          "affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>",
                          "%p: f32, ", "\"parallel\", \"reduction\"")),
                 {nothing}),
-      overtaken("OfTwoReaders",
-                with(unary("a", "b") + unary("a", "x"), ""), overlap),
+      overtaken("OfReductionOfNothing",
+                with(map("%a", type, "%b", id + ", " + id, "%p: f32, ",
+                         "\"reduction\"")),
+                {nothing}),
+      // Every element is written once for each of %d's.
+      overtaken(
+          "OfBroadcast",
+          inFunction(alloc("a") + alloc("b") +
+                     "%d = memref.alloc() : memref<64x4xf32>\n" + use("a") +
+                     map("%a, %d", type + ", memref<64x4xf32>", "%b",
+                         "affine_map<(i, j) -> (i)>, affine_map<(i, j) "
+                         "-> (i, j)>, affine_map<(i, j) -> (i)>",
+                         "%p: f32, %q: f32, ", "\"parallel\", \"parallel\"") +
+                     use("b")),
+          {nothing}),
+      overtaken("OfTransposition",
+                inFunction("%a = pol.alloc %s[] {name = \"a\"} : !pol.arena -> "
+                           "memref<8x8xf32>\n%b = pol.alloc %s[] {name = "
+                           "\"b\"} : !pol.arena -> memref<8x8xf32>\n"
+                           "memref.store %v, %a[%c0, %c0] : memref<8x8xf32>\n" +
+                           map("%a", "memref<8x8xf32>", "%b",
+                               "affine_map<(i, j) -> (j, i)>, affine_map<(i, "
+                               "j) -> (i, j)>",
+                               "%p: f32, ", "\"parallel\", \"parallel\"",
+                               "memref<8x8xf32>") +
+                           "memref.store %v, %b[%c0, %c0] : memref<8x8xf32>\n"),
+                {nothing}),
+      overtaken("OfTwoReaders", with(unary("a", "b") + unary("a", "x"), ""),
+                overlap),
       overtaken("OfUnrelated", with(unary("x", "b")), {nothing}),
       overtaken("Returned",
                 inFunction(alloc("a") + alloc("b") + use("a") +
@@ -114,10 +140,12 @@ static std::vector<PlantedFault> getInPlaceFaults() {
 static std::vector<PlantedFault> getSharingFaults() {
   std::string good = with(unary("a", "b"));
   return {
-      {"SharedWithoutSayingSo", good,
+      {"SharedWithoutSayingSo",
+       good,
        [](Planter &planter) { planter.item("b").inPlaceOf = -1; },
        {"buffer 'a'", "buffer 'b'", "both use bytes"}},
-      {"AtAnotherPlace", good,
+      {"AtAnotherPlace",
+       good,
        [](Planter &planter) {
          planter.item("b").offset = planter.constant(256);
          planter.body().bytes = planter.constant(512);
@@ -136,10 +164,12 @@ static std::vector<PlantedFault> getSharingFaults() {
          planter.place();
        },
        {"nothing works in place"}},
-      {"OfItself", good,
+      {"OfItself",
+       good,
        [](Planter &planter) { planter.inPlace("b", "b"); },
        {"expected buffer 'b'", "to take over the memory of another item"}},
-      {"OfNothing", good,
+      {"OfNothing",
+       good,
        [](Planter &planter) { planter.item("b").inPlaceOf = 17; },
        {"expected buffer 'b'", "to take over the memory of another item"}},
       // Two take over one.

@@ -128,11 +128,11 @@ bool Planter::overlap(StringRef one, StringRef other) {
 std::string mlir::pol::test::inFunction(const std::string &body,
                                         const std::string &results) {
   size_t colon = results.find(" : ");
-  std::string types =
-      colon == std::string::npos
-          ? ""
-          : " -> (" + results.substr(colon + 3) + ")";
-  return "func.func @f(%s: !pol.arena, %x: memref<64xf32>, %v: f32, %cond: i1)" +
+  std::string types = colon == std::string::npos
+                          ? ""
+                          : " -> (" + results.substr(colon + 3) + ")";
+  return "func.func @f(%s: !pol.arena, %x: memref<64xf32>, %v: f32, %cond: "
+         "i1)" +
          types + " {\n%c0 = arith.constant 0 : index\n" +
          "%c1 = arith.constant 1 : index\n%c4 = arith.constant 4 : index\n" +
          body + results + "\n}\n";
@@ -178,8 +178,8 @@ ParsedPlan::ParsedPlan(const std::string &program, const std::string &function,
                       memref::MemRefDialect, scf::SCFDialect,
                       linalg::LinalgDialect>();
   module = parseSourceString<ModuleOp>(program, &context, "test");
-  auto op = module ? module->lookupSymbol<func::FuncOp>(function)
-                   : func::FuncOp();
+  auto op =
+      module ? module->lookupSymbol<func::FuncOp>(function) : func::FuncOp();
   if (!op)
     return;
   planner = std::make_unique<MemoryPlanner>(*module, mode);

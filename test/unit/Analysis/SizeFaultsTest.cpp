@@ -45,19 +45,24 @@ static std::vector<PlantedFault> getOrderFaults() {
   return {
       shortened("EdgeDropped", program, "a", "a1", "b"),
       shortened("OtherEdgeDropped", program, "b", "b1", "c"),
-      {"AllAtZero", program,
+      {"AllAtZero",
+       program,
        [](Planter &planter) {
          for (MemoryItem &item : planter.body().items)
            item.offset = planter.constant(0);
        },
-       {"both use bytes [0, ", ", where the sizes are "}, "a", "b"},
-      {"AboveWithoutAlignment", program,
+       {"both use bytes [0, ", ", where the sizes are "},
+       "a",
+       "b"},
+      {"AboveWithoutAlignment",
+       program,
        [](Planter &planter) {
          planter.item("b").offset = planter.sizes().addBytes(
              planter.item("a").offset, planter.item("a").bytes);
        },
        {"at a multiple of 256, but got 4"}},
-      {"AboveAnother", program,
+      {"AboveAnother",
+       program,
        // As if %a had the size of %k.
        [](Planter &planter) {
          planter.item("b").offset =
@@ -79,13 +84,14 @@ static std::vector<PlantedFault> getOrderFaults() {
        {"both use bytes", "where the sizes are "}},
       // Two orders that swap where one is lower than the other; the condition
       // that is chosen by is the wrong way round.
-      {"MixOfTwoOrders", program,
+      {"MixOfTwoOrders",
+       program,
        [](Planter &planter) {
          SizeContext &sizes = planter.sizes();
-         Size less = sizes.get(
-             SizeOp::LessS, {planter.parameter(0), planter.parameter(1)});
-         planter.item("b").offset = sizes.select(
-             less, planter.item("b").offset, planter.constant(0));
+         Size less = sizes.get(SizeOp::LessS,
+                               {planter.parameter(0), planter.parameter(1)});
+         planter.item("b").offset =
+             sizes.select(less, planter.item("b").offset, planter.constant(0));
        },
        {"buffer 'b'", "where the sizes are "}},
   };
@@ -94,7 +100,8 @@ static std::vector<PlantedFault> getOrderFaults() {
 static std::vector<PlantedFault> getHeightFaults() {
   std::string program = stacked();
   return {
-      {"HeightOfTheFirst", program,
+      {"HeightOfTheFirst",
+       program,
        [](Planter &planter) { planter.body().bytes = planter.item("a").bytes; },
        {"within ", "where the sizes are "}},
       {"HeightWrapsAround",
@@ -114,7 +121,8 @@ static std::vector<PlantedFault> getHeightFaults() {
              first, sizes.get(SizeOp::Add, {aligned, bytes(1)}), bytes(0));
        },
        {"where the sizes are "}},
-      {"SizeWrapsAround", inSizes(sized("a", "%n") + touch("a")),
+      {"SizeWrapsAround",
+       inSizes(sized("a", "%n") + touch("a")),
        [](Planter &planter) {
          Size bytes = planter.sizes().get(
              SizeOp::Mul, {planter.parameter(0), planter.constant(4)});
@@ -123,29 +131,33 @@ static std::vector<PlantedFault> getHeightFaults() {
          planter.body().kept = bytes;
        },
        {"where the sizes are "}},
-      {"SizeOfAnotherParameter", program,
+      {"SizeOfAnotherParameter",
+       program,
        [](Planter &planter) {
          planter.item("a").bytes = planter.item("a").kept =
              planter.item("b").bytes;
        },
        {"expected buffer 'a'", "to take ", "where the sizes are "}},
-      {"SizeOfASample", program,
+      {"SizeOfASample",
+       program,
        [](Planter &planter) {
          planter.item("a").bytes = planter.item("a").kept =
              planter.constant(4096);
        },
        {"expected buffer 'a'", "to take "}},
-      {"HigherThanBumpForSome", program,
+      {"HigherThanBumpForSome",
+       program,
        [](Planter &planter) {
-         planter.body().bytes = planter.sizes().max(
-             planter.body().bytes, planter.constant(100000));
+         planter.body().bytes = planter.sizes().max(planter.body().bytes,
+                                                    planter.constant(100000));
        },
        {"it takes 100000 bytes, but a bump allocator 0"}},
-      {"OverflowsForSome", program,
+      {"OverflowsForSome",
+       program,
        [](Planter &planter) {
          planter.body().bytes = planter.sizes().select(
-             planter.sizes().get(SizeOp::LessS, {planter.constant(63),
-                                                 planter.parameter(0)}),
+             planter.sizes().get(SizeOp::LessS,
+                                 {planter.constant(63), planter.parameter(0)}),
              planter.constant(SizeExpr::overflow), planter.body().bytes);
        },
        {"it takes 9223372036854775807 bytes"}},
@@ -165,19 +177,21 @@ static std::string growing() {
 static std::vector<PlantedFault> getTripFaults() {
   std::string program = growing();
   return {
-      {"StrideForSmallSizes", program,
+      {"StrideForSmallSizes",
+       program,
        [](Planter &planter) {
          planter.scope("loop").stride = planter.constant(256);
        },
        {"bytes apart", "buffer 'a'", "but got 256", "where the sizes are"}},
-      {"TripsOfAnotherParameter", program,
+      {"TripsOfAnotherParameter",
+       program,
        [](Planter &planter) {
          MemoryScope &scope = planter.scope("loop");
          Size bytes = getLoopBytes(planter.sizes(), planter.parameter(1),
                                    scope.stride, planter.item("a").bytes);
-         for (Size *size : {&scope.bytes, &scope.kept,
-                            &planter.item("loop").bytes,
-                            &planter.item("loop").kept})
+         for (Size *size :
+              {&scope.bytes, &scope.kept, &planter.item("loop").bytes,
+               &planter.item("loop").kept})
            *size = bytes;
        },
        {"trips", "where the sizes are"}},

@@ -78,17 +78,28 @@ static std::vector<ValidPlan> getValidPlans() {
                 "scf.yield %a : " + type + "\n}\n" + alloc("b") + use("b") +
                 use("w") + use("b")),
        "", ""},
+      {"PerTripThatMayNotRun",
+       withSize("scf.for %i = %c0 to %n step %c1 {\n" + both + use("a") +
+                use("b") + "}\n"),
+       "a", "b"},
+      {"AddressTakenInAFrameOfATrip",
+       inFunction("scf.for %i = %c0 to %c4 step %c1 {\n"
+                  "pol.frame on %s : !pol.arena {\n^bb0(%f: !pol.frame):\n" +
+                  alloc("a", "%f", "!pol.frame") + use("a") +
+                  "%p = memref.extract_aligned_pointer_as_index %a : " + type +
+                  " -> index\n}\n}\n" + alloc("b") + use("b")),
+       "a", "b"},
       {"MemoryOfAFrameStored",
-       inFunction("%box = memref.alloca() : memref<1x" + type + ">\n"
+       inFunction("%box = memref.alloca() : memref<1x" + type +
+                  ">\n"
                   "pol.frame on %s : !pol.arena {\n^bb0(%f: !pol.frame):\n" +
                   alloc("a", "%f", "!pol.frame") + use("a") +
                   "memref.store %a, %box[%c0] : memref<1x" + type + ">\n}\n" +
                   alloc("b") + use("b")),
        "a", "b"},
       {"InPlace",
-       inFunction(both + use("a") +
-                  "linalg.exp ins(%a : " + type + ") outs(%b : " + type +
-                  ")\n" + use("b")),
+       inFunction(both + use("a") + "linalg.exp ins(%a : " + type +
+                  ") outs(%b : " + type + ")\n" + use("b")),
        "a", "b"},
   };
 }
@@ -111,8 +122,7 @@ TEST_P(ValidPlanTest, IsAccepted) {
 INSTANTIATE_TEST_SUITE_P(
     Valid, ValidPlanTest,
     testing::Combine(testing::ValuesIn(getValidPlans()),
-                     testing::Values(PlacementMode::Plan,
-                                     PlacementMode::Bump)),
+                     testing::Values(PlacementMode::Plan, PlacementMode::Bump)),
     [](const auto &info) {
       return std::get<0>(info.param).name +
              (std::get<1>(info.param) == PlacementMode::Plan ? "Plan" : "Bump");
