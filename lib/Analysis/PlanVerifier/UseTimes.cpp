@@ -49,7 +49,7 @@ Operation *UseTimes::getOp(int64_t time) const {
 
 bool UseTimes::isChoice(Operation *op) {
   auto branch = dyn_cast<RegionBranchOpInterface>(op);
-  if (!branch || branch.hasLoop())
+  if (!branch)
     return false;
   for (Region &region : op->getRegions()) {
     if (!region.empty() && !region.hasOneBlock())

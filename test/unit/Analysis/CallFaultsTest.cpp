@@ -166,6 +166,42 @@ static std::vector<PlantedFault> getStoreFaults() {
        {"buffer 'a'", "buffer 'b'", "both use bytes"},
        "a",
        "b"},
+      {"AddressTakenOnEachTrip",
+       inFunction("scf.for %i = %c0 to %c4 step %c1 {\n" + alloc("a") +
+                  use("a") +
+                  "%p = memref.extract_aligned_pointer_as_index %a : "
+                  "memref<64xf32> -> index\n} {at = \"loop\"}\n"),
+       [](Planter &planter) {
+         planter.scope("loop").stride = planter.constant(0);
+       },
+       {"expected trips", "apart", "buffer 'a'"}},
+      // What one call returns holds it, and another one finds it there.
+      {"FoundByCall",
+       inFunction("%q = func.call @hold(%s) : (!pol.arena) -> "
+                  "memref<1xmemref<64xf32>>\n" +
+                  alloc("b") + use("b") +
+                  "%w = func.call @find(%q) : (memref<1xmemref<64xf32>>) -> "
+                  "memref<64xf32>\n" +
+                  use("b", "b1") + use("w") + use("b")) +
+           "func.func private @hold(%s: !pol.arena) -> "
+           "memref<1xmemref<64xf32>> {\n%c0 = arith.constant 0 : index\n" +
+           alloc("m") +
+           "%b = memref.alloc() : memref<1xmemref<64xf32>>\n"
+           "memref.store %m, %b[%c0] : memref<1xmemref<64xf32>>\n"
+           "return %b : memref<1xmemref<64xf32>>\n}\n"
+           "func.func private @find(%b: memref<1xmemref<64xf32>>) -> "
+           "memref<64xf32> {\n%c0 = arith.constant 0 : index\n"
+           "%r = memref.load %b[%c0] : memref<1xmemref<64xf32>>\n"
+           "return %r : memref<64xf32>\n}\n",
+       [](Planter &planter) {
+         // Only what finds it is thought to use it.
+         planter.endAt("@hold", "@find");
+         planter.beginAt("b", "b1");
+         planter.place();
+       },
+       {"what the call of @hold takes", "buffer 'b'", "both use bytes"},
+       "kept @hold",
+       "b"},
       {"StoredOnEachTrip",
        inFunction(box + alloc("c") + "scf.for %i = %c0 to %c4 step %c1 {\n" +
                   alloc("a") + use("a") +

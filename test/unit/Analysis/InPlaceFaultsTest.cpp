@@ -99,6 +99,33 @@ static std::vector<PlantedFault> getInPlaceFaults() {
                          "affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>",
                          "%p: f32, ", "\"parallel\", \"reduction\"")),
                 {nothing}),
+      overtaken("OfReductionOfNothing",
+                with(map("%a", type, "%b", id + ", " + id, "%p: f32, ",
+                         "\"reduction\"")),
+                {nothing}),
+      // Every element is written once for each of %d's.
+      overtaken(
+          "OfBroadcast",
+          inFunction(alloc("a") + alloc("b") +
+                     "%d = memref.alloc() : memref<64x4xf32>\n" + use("a") +
+                     map("%a, %d", type + ", memref<64x4xf32>", "%b",
+                         "affine_map<(i, j) -> (i)>, affine_map<(i, j) "
+                         "-> (i, j)>, affine_map<(i, j) -> (i)>",
+                         "%p: f32, %q: f32, ", "\"parallel\", \"parallel\"") +
+                     use("b")),
+          {nothing}),
+      overtaken("OfTransposition",
+                inFunction("%a = pol.alloc %s[] {name = \"a\"} : !pol.arena -> "
+                           "memref<8x8xf32>\n%b = pol.alloc %s[] {name = "
+                           "\"b\"} : !pol.arena -> memref<8x8xf32>\n"
+                           "memref.store %v, %a[%c0, %c0] : memref<8x8xf32>\n" +
+                           map("%a", "memref<8x8xf32>", "%b",
+                               "affine_map<(i, j) -> (j, i)>, affine_map<(i, "
+                               "j) -> (i, j)>",
+                               "%p: f32, ", "\"parallel\", \"parallel\"",
+                               "memref<8x8xf32>") +
+                           "memref.store %v, %b[%c0, %c0] : memref<8x8xf32>\n"),
+                {nothing}),
       overtaken("OfTwoReaders", with(unary("a", "b") + unary("a", "x"), ""),
                 overlap),
       overtaken("OfUnrelated", with(unary("x", "b")), {nothing}),

@@ -12,7 +12,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"
-#include "pol/Analysis/PlanVerifier.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -173,25 +172,34 @@ PlantedFault mlir::pol::test::shortened(const std::string &name,
 // The test
 //===----------------------------------------------------------------------===//
 
+ParsedPlan::ParsedPlan(const std::string &program, const std::string &function,
+                       PlacementMode mode) {
+  context.loadDialect<PolDialect, func::FuncDialect, arith::ArithDialect,
+                      memref::MemRefDialect, scf::SCFDialect,
+                      linalg::LinalgDialect>();
+  module = parseSourceString<ModuleOp>(program, &context, "test");
+  auto op =
+      module ? module->lookupSymbol<func::FuncOp>(function) : func::FuncOp();
+  if (!op)
+    return;
+  planner = std::make_unique<MemoryPlanner>(*module, mode);
+  const FunctionPlan &made = planner->getPlan(op);
+  if (!made.unknown)
+    plan = made;
+}
+
+std::optional<PlanFault> ParsedPlan::verify() {
+  return PlanVerifier(*planner, *module).verify(*plan);
+}
+
 TEST_P(PlanFaultTest, IsRefused) {
   const PlantedFault &fault = GetParam();
-  DialectRegistry registry;
-  registry
-      .insert<PolDialect, func::FuncDialect, arith::ArithDialect,
-              memref::MemRefDialect, scf::SCFDialect, linalg::LinalgDialect>();
-  MLIRContext context(registry);
-  auto module = parseSourceString<ModuleOp>(fault.program, &context, "test");
-  ASSERT_TRUE(module) << fault.program;
-  auto function = module->lookupSymbol<func::FuncOp>(fault.function);
-  ASSERT_TRUE(function);
-  MemoryPlanner planner(*module, PlacementMode::Plan);
-  FunctionPlan plan = planner.getPlan(function);
-  ASSERT_FALSE(plan.unknown) << plan.unknown->reason;
-  PlanVerifier verifier(planner, *module);
-  std::optional<PlanFault> found = verifier.verify(plan);
+  ParsedPlan parsed(fault.program, fault.function, PlacementMode::Plan);
+  ASSERT_TRUE(parsed.plan) << fault.program;
+  std::optional<PlanFault> found = parsed.verify();
   ASSERT_FALSE(found) << "the plan was refused as it was: " << found->text;
 
-  Planter planter(planner, plan);
+  Planter planter(*parsed.planner, *parsed.plan);
   if (!fault.one.empty()) {
     EXPECT_FALSE(planter.overlap(fault.one, fault.other));
   }
@@ -200,7 +208,7 @@ TEST_P(PlanFaultTest, IsRefused) {
     EXPECT_TRUE(planter.overlap(fault.one, fault.other))
         << "the fault has no consequences";
   }
-  found = verifier.verify(plan);
+  found = parsed.verify();
   ASSERT_TRUE(found) << "the fault was not found";
   for (const std::string &word : fault.words)
     EXPECT_NE(found->text.find(word), std::string::npos)

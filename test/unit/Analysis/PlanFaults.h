@@ -12,13 +12,26 @@
 #ifndef POL_TEST_UNIT_ANALYSIS_PLANFAULTS_H
 #define POL_TEST_UNIT_ANALYSIS_PLANFAULTS_H
 
-#include "pol/Analysis/MemoryPlan.h"
+#include "pol/Analysis/PlanVerifier.h"
 #include "gtest/gtest.h"
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace mlir::pol::test {
+
+/// A program and the plan of a function of it.
+struct ParsedPlan {
+  ParsedPlan(const std::string &program, const std::string &function,
+             PlacementMode mode);
+  std::optional<PlanFault> verify();
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<MemoryPlanner> planner;
+  /// None if the program is wrong, or has no plan.
+  std::optional<FunctionPlan> plan;
+};
 
 /// A plan to change. Items and ops are found by name: an allocation by its
 /// `name`, a call as "@callee", any other op by its attribute `at`.
