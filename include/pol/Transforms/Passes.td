@@ -306,23 +306,29 @@ def PlanMemory : Pass<"pol-plan-memory", "::mlir::ModuleOp"> {
     and so on.
 
     ```mlir
-    func.func @f(%arena: !pol.arena, %x: memref<?xf32>) {
+    func.func @f(%arena: !pol.arena, %x: memref<64xf32>) {
       pol.frame on %arena : !pol.arena {
       ^bb0(%frame: !pol.frame):
-        %t = pol.alloc %frame[%n] : !pol.frame -> memref<?xf32>
+        %t = pol.alloc %frame[] : !pol.frame -> memref<64xf32>
+        memref.copy %x, %t : memref<64xf32> to memref<64xf32>
       }
+      return
     }
     ```
 
     becomes
 
     ```mlir
-    func.func @f(%arena: !pol.arena, %x: memref<?xf32>) {
+    func.func @f(%arena: !pol.arena, %x: memref<64xf32>) {
+      %c0 = arith.constant 0 : index
+      %bytes = arith.constant 256 : index
       %m = pol.mark %arena : !pol.arena
       %slab, %ok = pol.carve %arena[%bytes] {alignment = 256 : i64,
           kernel = "f", role = #pol.role<slab>} : !pol.arena -> memref<?xi8>
-      %t = memref.view %slab[%c0][%n] : memref<?xi8> to memref<?xf32>
+      %t = memref.view %slab[%c0][] : memref<?xi8> to memref<64xf32>
+      memref.copy %x, %t : memref<64xf32> to memref<64xf32>
       %done = pol.retract %arena, %m : !pol.arena
+      return
     }
     ```
 
