@@ -21,8 +21,7 @@
 using namespace mlir;
 using namespace mlir::pol;
 
-SmallVector<SizeParameter>
-mlir::pol::getSizeParameters(func::FuncOp function) {
+SmallVector<SizeParameter> mlir::pol::getSizeParameters(func::FuncOp function) {
   SmallVector<SizeParameter> parameters;
   for (auto [number, type] : llvm::enumerate(function.getArgumentTypes())) {
     if (type.isIndex())
@@ -30,8 +29,8 @@ mlir::pol::getSizeParameters(func::FuncOp function) {
     if (auto memref = dyn_cast<MemRefType>(type))
       for (auto [dimension, extent] : llvm::enumerate(memref.getShape()))
         if (ShapedType::isDynamic(extent))
-          parameters.push_back({static_cast<unsigned>(number),
-                                static_cast<int64_t>(dimension)});
+          parameters.push_back(
+              {static_cast<unsigned>(number), static_cast<int64_t>(dimension)});
   }
   return parameters;
 }
@@ -323,10 +322,10 @@ Size SizeAnalysis::computeExtent(Key key, Operation *op) {
   };
   return llvm::TypeSwitch<Operation *, Size>(op)
       .Case([&](AllocOp alloc) { return pick(alloc.getExtents()); })
-      .Case([&](memref::AllocOp alloc) { return pick(alloc.getDynamicSizes()); })
-      .Case([&](memref::AllocaOp alloc) {
-        return pick(alloc.getDynamicSizes());
-      })
+      .Case(
+          [&](memref::AllocOp alloc) { return pick(alloc.getDynamicSizes()); })
+      .Case(
+          [&](memref::AllocaOp alloc) { return pick(alloc.getDynamicSizes()); })
       .Case([&](memref::ViewOp view) { return pick(view.getSizes()); })
       .Case([&](memref::SubViewOp view) {
         auto dropped = view.getDroppedDims();
@@ -384,8 +383,7 @@ Size SizeAnalysis::computeCall(Key key, func::CallOp call) {
     return unknown(key, call.getLoc(),
                    "it is what '" + call.getCallee() + "' returns");
   auto ret = cast<func::ReturnOp>(callee.getBody().front().getTerminator());
-  Value returned =
-      ret.getOperand(cast<OpResult>(key.first).getResultNumber());
+  Value returned = ret.getOperand(cast<OpResult>(key.first).getResultNumber());
   if (!active.insert(call).second)
     return unknown(key, call.getLoc(), "the call is recursive");
   Size inside = lookup({returned, key.second});
@@ -424,9 +422,9 @@ Size SizeAnalysis::computeJoin(Key key, RegionBranchOpInterface branch) {
     unsigned number = cast<OpResult>(key.first).getResultNumber();
     Size then = lookup({ifOp.thenYield().getOperand(number), key.second});
     Size otherwise = lookup({ifOp.elseYield().getOperand(number), key.second});
-    Size condition =
-        then && otherwise && then != otherwise ? get(ifOp.getCondition())
-                                               : nullptr;
+    Size condition = then && otherwise && then != otherwise
+                         ? get(ifOp.getCondition())
+                         : nullptr;
     if (condition)
       return sizes.select(condition, then, otherwise);
     if (then && then == otherwise)

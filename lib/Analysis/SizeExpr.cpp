@@ -101,9 +101,9 @@ int64_t mlir::pol::evaluate(SizeOp op, ArrayRef<int64_t> operands) {
   case SizeOp::MulBytes:
     return saturate(static_cast<unsigned __int128>(ua) * ub);
   case SizeOp::AlignBytes:
-    return saturate((static_cast<unsigned __int128>(ua) + SizeExpr::alignment -
-                     1) &
-                    ~static_cast<unsigned __int128>(SizeExpr::alignment - 1));
+    return saturate(
+        (static_cast<unsigned __int128>(ua) + SizeExpr::alignment - 1) &
+        ~static_cast<unsigned __int128>(SizeExpr::alignment - 1));
   }
   return 0;
 }

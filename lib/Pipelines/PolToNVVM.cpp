@@ -34,6 +34,7 @@ void mlir::pol::buildExpandGPUStage(OpPassManager &pm,
   // trip, and what they do would run on the host.
   MapParallelLoopsToGPUOptions map;
   map.blockSize = options.blockSize;
+  map.workerMemory = options.workerMemory;
   pm.addPass(createMapParallelLoopsToGPU(map));
   // What is left works on the host's memory.
   pm.addPass(createConvertLinalgToLoopsPass());

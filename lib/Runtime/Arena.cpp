@@ -81,8 +81,8 @@ static void trimOp(pol_space *space, void *address, int64_t bytes) {
 }
 
 // No release: an arena frees nothing one by one.
-static const pol_space_ops arenaOps = {"arena", carveOp,    availableOp,
-                                       markOp,  retractOp,  nullptr,
+static const pol_space_ops arenaOps = {"arena", carveOp,     availableOp,
+                                       markOp,  retractOp,   nullptr,
                                        resetOp, watermarkOp, trimOp};
 
 //===----------------------------------------------------------------------===//

@@ -20,9 +20,10 @@ PATTERN = 0xFF
 
 
 class Footprint(batches.Check):
-    """Compares the placements "bump", "plan" and "stack" with "arena"."""
+    """Compares the placements "bump" and "plan" with "arena"."""
 
-    placements = ("arena", "bump", "plan", "stack")
+    # "stack" as well on demand: it is in differential.py.
+    placements = ("arena", "bump", "plan")
     level = 0
 
     def __init__(self):
@@ -117,6 +118,11 @@ class Footprint(batches.Check):
         if done.status != execute.OK or fault:
             return [("arena", f"arena: status {done.status}, {fault}")]
         self.count("carve runs of the worst case")
+        if reached < peak and self.program.options.tensors:
+            # The model does not know where a buffer that bufferization adds
+            # stands in for one of the program's, and what is then the worst.
+            self.count("spaces in whose place bufferization added memory")
+            return []
         if reached != peak:
             return [("arena", f"arena: the run reached {reached}, but the model "
                      f"of the program {peak}")]
@@ -189,16 +195,10 @@ class Footprint(batches.Check):
                 failures.append((placement, text + f"one byte less than {size}"
                                  f" gives status {done.status}, wanted "
                                  f"{told[0]}, available {told[1]}"))
-            elif not self.is_clean(done, before) or state != after or fault:
+            elif not done.untouched or state != after or fault:
                 failures.append((placement, text + "one byte less fails, but "
                                  "changed something"))
         return failures
-
-    @staticmethod
-    def is_clean(done, before):
-        # What a carve before leaves in an arena is the pattern, too.
-        del before
-        return done.untouched
 
     def report(self, outcome):
         ratios = outcome.figures

@@ -128,8 +128,7 @@ def check_frames(tool, folder):
 
 
 def check_determinism(tool, folder):
-    """The same plan in any process, and of rows in any order the same
-    height."""
+    """The same plan in any process."""
     path, output = folder / "frames-1000.csv", folder / "out.csv"
     texts = set()
     for _ in range(3):

@@ -129,10 +129,9 @@ static int64_t heap_watermark(pol_space *space) {
   return ((poison_heap *)space)->peak;
 }
 
-static const pol_space_ops heap_ops = {"poison heap", heap_carve,
-                                       heap_available, heap_mark,
-                                       heap_retract,   heap_release,
-                                       heap_reset,     heap_watermark};
+static const pol_space_ops heap_ops = {
+    "poison heap", heap_carve,   heap_available, heap_mark,
+    heap_retract,  heap_release, heap_reset,     heap_watermark};
 
 poison_heap *poison_heap_new(int pattern) {
   poison_heap *heap = calloc(1, sizeof *heap);

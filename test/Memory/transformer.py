@@ -160,38 +160,15 @@ class Text:
     def to_heads(self, rows, target, name="t"):
         """[tokens, width] as [batch, heads, sequence, width of a head]."""
         s = self.shape
-        if s.batch is None:
-            return self.gather_heads(rows, target, name)
         split, value = self.fresh("split"), self.fresh(name)
-        extents = f"{s.batch}, {s.sequence}, {s.heads}, {s.width // s.heads}"
+        tokens = "%batch, %sequence"
+        if s.batch is not None:
+            tokens = f"{s.batch}, {s.sequence}"
+        extents = f"{tokens}, {s.heads}, {s.width // s.heads}"
         self.emit(f"{split} = tensor.expand_shape {rows} [[0, 1], [2, 3]] "
                   f"output_shape [{extents}] : {s.rows} into {s.split}")
         self.emit(f"{value} = linalg.transpose ins({split} : {s.split}) "
                   f"outs({target} : {s.by_head}) permutation = [0, 2, 1, 3]")
-        return value
-
-    def gather_heads(self, rows, target, name):
-        """The same element by element: MLIR's expand-strided-metadata does not
-        take two unknown extents in place of one."""
-        s, value = self.shape, self.fresh(name)
-        one = "affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>"
-        loops = ", ".join(["\"parallel\""] * 4)
-        self.emit(f"{value} = linalg.generic {{indexing_maps = [{one}], "
-                  f"iterator_types = [{loops}]}} outs({target} : {s.by_head}) "
-                  "{")
-        self.emit("^bb0(%t: f32):")
-        for line in (
-                *(f"%{n} = linalg.index {i} : index"
-                  for i, n in enumerate("bhse")),
-                "%bs = arith.muli %b, %sequence : index",
-                "%row = arith.addi %bs, %s : index",
-                f"%size = arith.constant {s.width // s.heads} : index",
-                "%hs = arith.muli %h, %size : index",
-                "%column = arith.addi %hs, %e : index",
-                f"%v = tensor.extract {rows}[%row, %column] : {s.rows}",
-                "linalg.yield %v : f32"):
-            self.emit("  " + line)
-        self.emit(f"}} -> {s.by_head}")
         return value
 
     def from_heads(self, heads, target, name="t"):

@@ -22,10 +22,8 @@
 
 // PLACE-LABEL: func.func @main(
 // PLACE:         pol.check
-// PLACE:         pol.carve
-// PLACE:         pol.mark
+// PLACE:         pol.carve {{.*}} role = #pol.role<slab>
 // PLACE:         pol.rms_norm
-// PLACE:         pol.retract
 // PLACE-NOT:     pol.yield
 
 // LLVM: llvm.func @main(

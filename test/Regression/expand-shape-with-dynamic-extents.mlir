@@ -4,7 +4,7 @@
 // RUN: pol-opt %s --pol-to-llvm
 // REQUIRES: pol-run
 // RUN: pol-run %s --entry sum --input 6x2xf32=iota --input i64=3 --input 3x2x2xf32=zeros \
-// RUN:   | FileCheck %s --check-prefix=RUN
+// RUN:   | FileCheck %s --check-prefix=SUM
 
 // CHECK-LABEL: func.func @memrefs(
 // CHECK-SAME:    %[[X:.+]]: memref<?x8xf32, strided<[16, 1], offset: 4>>, %[[N:.+]]: index, %[[M:.+]]: index
@@ -22,7 +22,7 @@ func.func @memrefs(%x: memref<?x8xf32, strided<[16, 1], offset: 4>>, %n: index,
   return %v : f32
 }
 
-// RUN: result 0: 3x2x2xf32  min 0  max 22
+// SUM: result 0: 3x2x2xf32  min 0  max 22
 func.func @sum(%x: tensor<?x2xf32>, %n: index, %y: tensor<?x?x2xf32>) -> tensor<?x?x2xf32> {
   %c2 = arith.constant 2 : index
   %e = tensor.expand_shape %x [[0, 1], [2]] output_shape [%n, %c2, 2]

@@ -39,8 +39,9 @@ llvm::Expected<SpaceSpec> pol_run::parseSpace(llvm::StringRef text) {
         !llvm::MulOverflow(bytes, unit, bytes))
       return SpaceSpec{bytes};
   }
-  return makeError("expected --space to be heap, arena or arena:BYTES, but got " +
-                   quoted(text));
+  return makeError(
+      "expected --space to be heap, arena or arena:BYTES, but got " +
+      quoted(text));
 }
 
 llvm::Expected<std::unique_ptr<HostSpace>> HostSpace::create(SpaceSpec spec) {

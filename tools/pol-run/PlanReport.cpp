@@ -65,33 +65,38 @@ static ReportedSpace reportSpace(const PlannedSpace &plan, int64_t steps,
   return space;
 }
 
-/// Steps at which nothing begins or ends are left out.
-static void compressSteps(ReportedSpace &space, int64_t steps) {
+/// Steps at which nothing begins or ends are left out, of all spaces alike.
+static void compressSteps(llvm::MutableArrayRef<ReportedSpace> spaces,
+                          int64_t steps) {
   std::vector<int64_t> times;
-  for (const ReportedBuffer &row : space.buffers) {
-    times.push_back(row.begin);
-    times.push_back(row.end < 0 ? steps : row.end);
-  }
+  for (const ReportedSpace &space : spaces)
+    for (const ReportedBuffer &row : space.buffers) {
+      times.push_back(row.begin);
+      times.push_back(row.end < 0 ? steps : row.end);
+    }
   llvm::sort(times);
   times.erase(std::unique(times.begin(), times.end()), times.end());
-  auto getRank = [&](int64_t time) {
+  auto getRank = [&](int64_t time) -> int64_t {
     return std::lower_bound(times.begin(), times.end(), time) - times.begin();
   };
-  for (ReportedBuffer &row : space.buffers) {
-    row.begin = getRank(row.begin);
-    row.end = row.end < 0 ? -1 : getRank(row.end);
-    for (ReportedLife &life : row.lives) {
-      life.begin = row.begin;
-      life.end = row.end;
+  for (ReportedSpace &space : spaces) {
+    for (ReportedBuffer &row : space.buffers) {
+      row.begin = getRank(row.begin);
+      row.end = row.end < 0 ? -1 : getRank(row.end);
+      for (ReportedLife &life : row.lives) {
+        life.begin = row.begin;
+        life.end = row.end;
+      }
     }
+    space.steps = times.empty() ? 0 : times.size() - 1;
+    space.lowerBound = getLiveSetBound(space);
   }
-  space.steps = times.empty() ? 0 : times.size() - 1;
 }
 
 void pol_run::addPlan(std::vector<ReportedSpace> &spaces,
-                             const PlanDescription &plan,
-                             llvm::ArrayRef<int64_t> parameters,
-                             llvm::StringRef mode) {
+                      const PlanDescription &plan,
+                      llvm::ArrayRef<int64_t> parameters,
+                      llvm::StringRef mode) {
   SizeEvaluator evaluate(parameters);
   for (auto [number, planned] : llvm::enumerate(plan.spaces)) {
     ReportedSpace &observed = spaces[number];
@@ -99,8 +104,8 @@ void pol_run::addPlan(std::vector<ReportedSpace> &spaces,
     space.name = observed.name;
     space.mode = mode == "plan" ? "planned" : mode.str();
     space.capacity = observed.capacity;
-    compressSteps(space, plan.steps);
-    space.lowerBound = getLiveSetBound(space);
     observed = std::move(space);
   }
+  compressSteps(llvm::MutableArrayRef(spaces).take_front(plan.spaces.size()),
+                plan.steps);
 }

@@ -204,10 +204,11 @@ static llvm::Error checkDestination(llvm::StringRef path) {
 static llvm::Error checkOptions(const Options &options) {
   if (options.placement != "plan" && options.placement != "bump" &&
       options.placement != "carve")
-    return makeError("expected --placement to be plan, bump or carve, but got " +
-                     quoted(options.placement));
-  if (options.planOnly && (!options.outputs.empty() ||
-                           options.time.getNumOccurrences()))
+    return makeError(
+        "expected --placement to be plan, bump or carve, but got " +
+        quoted(options.placement));
+  if (options.planOnly &&
+      (!options.outputs.empty() || options.time.getNumOccurrences()))
     return makeError("expected no --output or --time with --plan-only, which "
                      "runs nothing");
   if (options.space.getNumOccurrences() > 1)

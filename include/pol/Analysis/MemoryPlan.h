@@ -147,13 +147,13 @@ private:
   DenseMap<Operation *, std::pair<int64_t, int64_t>> points;
 };
 
-/// The bytes of a loop's trips, each `stride` after the one before, and the last
-/// of them taking `last`.
+/// The bytes of a loop's trips, each `stride` after the one before, and the
+/// last of them taking `last`.
 Size getLoopBytes(SizeContext &context, Size trips, Size stride, Size last);
 
-/// Follows a bump allocator through a function: sets `bumpBytes` and `bumpKept`,
-/// and with `assign` also scopes and offsets. What it allocates is in use until
-/// its frame closes.
+/// Follows a bump allocator through a function: sets `bumpBytes` and
+/// `bumpKept`, and with `assign` also scopes and offsets. What it allocates is
+/// in use until its frame closes.
 std::optional<UnknownSize> simulateBump(MemoryPlanner &planner,
                                         func::FuncOp function,
                                         const ProgramPoints &points,

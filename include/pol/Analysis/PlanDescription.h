@@ -45,8 +45,8 @@ struct PlanDescription {
   int64_t steps = 0;
 };
 
-/// Of the public functions of a module that are planned. The sizes belong to the
-/// context.
+/// Of the public functions of a module that are planned. The sizes belong to
+/// the context.
 struct ModulePlan {
   std::shared_ptr<SizeContext> context;
   std::vector<PlanDescription> functions;

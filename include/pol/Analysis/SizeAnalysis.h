@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Which index values of a program, and which extents of its memrefs, follow from
-// the shapes that functions are called with, and how.
+// Which index values of a program, and which extents of its memrefs, follow
+// from the shapes that functions are called with, and how.
 
 #ifndef POL_ANALYSIS_SIZEANALYSIS_H
 #define POL_ANALYSIS_SIZEANALYSIS_H
@@ -45,7 +45,8 @@ public:
   SizeAnalysis(ModuleOp module, SizeContext &sizes)
       : module(module), sizes(sizes) {}
 
-  /// An index, an i64 or an i1 (0 or 1); null if it does not follow from shapes.
+  /// An index, an i64 or an i1 (0 or 1); null if it does not follow from
+  /// shapes.
   Size get(Value value);
   Size getExtent(Value memref, int64_t dimension);
   /// How often a loop runs its body; null if that is not known.
@@ -79,7 +80,8 @@ private:
   SizeContext &sizes;
   SymbolTableCollection symbols;
   DenseMap<Key, Size> known;
-  /// Of what a loop carries: what it starts with, while its trips are looked at.
+  /// Of what a loop carries: what it starts with, while its trips are looked
+  /// at.
   DenseMap<Key, Size> assumed;
   /// Calls whose results are being computed.
   DenseSet<Operation *> active;

@@ -55,9 +55,9 @@ def MapParallelLoopsToGPU
     trip, in blocks of `block-size`; loops in it run in sequence, and calls are
     inlined. Linalg operations and copies on such memory that are in no loop
     become loops first. Stack buffers are static, at the entry of the kernel, in
-    default memory, whatever their frame's memory space. Access to the memory
-    that would run on the host, and use of the host's memory in a launch, are
-    errors.
+    default memory, whatever their frame's memory space: each thread's local
+    memory. Access to the memory that would run on the host, and use of the
+    host's memory in a launch, are errors.
 
     ```mlir
     scf.parallel (%i) = (%c0) to (%n) step (%c1) {
@@ -81,9 +81,40 @@ def MapParallelLoopsToGPU
       }
     }
     ```
+
+    With `worker-memory=workgroup`, the buffers of frames in the loop are in
+    workgroup memory instead, as long as all of a launch fit 48 KiB for the
+    threads of a block, each counted up to a multiple of 16 bytes. In program
+    order, each that still fits moves; the others stay local. So do buffers that
+    are used by anything but loads, stores, copies, subviews, casts and changes
+    of shape, and the tiles of kernels. Threads are the last dimension, so that
+    those of a warp access different banks.
+
+    ```mlir
+    %t = memref.alloca() {pol.buffer = {kernel = "", name = "t"}} : memref<4xf32>
+    memref.store %v, %t[%c0] : memref<4xf32>
+    ```
+
+    in a loop becomes
+
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %blocks, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%x = %c128, %y = %c1, %z = %c1)
+               workgroup(%s : memref<4x128xf32, #gpu.address_space<workgroup>>) {
+      %t = memref.subview %s[0, %tx] [4, 1] [1, 1]
+          : memref<4x128xf32, #gpu.address_space<workgroup>>
+          to memref<4xf32, strided<[128], offset: ?>, #gpu.address_space<workgroup>>
+      memref.store %v, %t[%c0]
+          : memref<4xf32, strided<[128], offset: ?>, #gpu.address_space<workgroup>>
+      gpu.terminator
+    }
+    ```
   }];
   let options = [
-    Option<"blockSize", "block-size", "int64_t", "128", "Threads in a block">
+    Option<"blockSize", "block-size", "int64_t", "128", "Threads in a block">,
+    Option<"workerMemory", "worker-memory", "std::string", "\"local\"",
+           "Where frames in parallel loops are: local or workgroup, as far as "
+           "they fit">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

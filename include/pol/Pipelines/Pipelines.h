@@ -89,6 +89,12 @@ struct NVVMPipelineOptions : StageOptions<NVVMPipelineOptions> {
   Option<int64_t> blockSize{*this, "block-size",
                             llvm::cl::desc("Threads in a block"),
                             llvm::cl::init(128)};
+  Option<std::string> workerMemory{
+      *this, "worker-memory",
+      llvm::cl::desc("Where frames in parallel loops are: local (the thread's "
+                     "own memory) or workgroup (the block's, as far as they "
+                     "fit)"),
+      llvm::cl::init("local")};
 };
 
 /// Descriptions are answered, bundles dissolve. Tensors or memrefs.

@@ -31,10 +31,10 @@ typedef struct pol_mark {
 typedef struct pol_site {
   const char *buffer; /* name in its description, "" if it has none */
   const char *kernel; /* kernel that described it, "" if none */
-  const char *role;   /* "output", "checkpoint", "scratch", "hidden", "slab" (all
-                       * that the function kernel allocates) or "" */
-  const char *type;   /* element type as text, "f32" */
-  const char *file;   /* source location, "" if unknown */
+  const char *role; /* "output", "checkpoint", "scratch", "hidden", "slab" (all
+                     * that the function kernel allocates) or "" */
+  const char *type; /* element type as text, "f32" */
+  const char *file; /* source location, "" if unknown */
   int32_t line;
   int32_t column;
   int64_t element_bytes;

@@ -69,8 +69,8 @@ void BumpSimulation::take(MemoryItem item, size_t scope, BumpState &state) {
   Size reached = context.addBytes(start, item.bytes);
   state.peak = context.max(
       state.peak, context.ifAny(item.bytes, reached, context.constant(0)));
-  state.end = context.ifAny(item.kept, context.addBytes(start, item.kept),
-                            state.end);
+  state.end =
+      context.ifAny(item.kept, context.addBytes(start, item.kept), state.end);
   if (!assign)
     return;
   item.offset = start;
@@ -92,9 +92,8 @@ BumpState BumpSimulation::join(Size condition, BumpState then,
 }
 
 bool BumpSimulation::visit(Block &block, size_t scope, BumpState &state) {
-  return llvm::all_of(block, [&](Operation &op) {
-    return visitOp(&op, scope, state);
-  });
+  return llvm::all_of(
+      block, [&](Operation &op) { return visitOp(&op, scope, state); });
 }
 
 bool BumpSimulation::visitOp(Operation *op, size_t scope, BumpState &state) {
@@ -239,10 +238,11 @@ bool BumpSimulation::run(func::FuncOp function) {
   return true;
 }
 
-std::optional<UnknownSize>
-mlir::pol::simulateBump(MemoryPlanner &planner, func::FuncOp function,
-                        const ProgramPoints &points, SpacePlan &plan,
-                        bool assign) {
+std::optional<UnknownSize> mlir::pol::simulateBump(MemoryPlanner &planner,
+                                                   func::FuncOp function,
+                                                   const ProgramPoints &points,
+                                                   SpacePlan &plan,
+                                                   bool assign) {
   BumpSimulation simulation(planner, points, plan, assign);
   if (simulation.run(function))
     return std::nullopt;

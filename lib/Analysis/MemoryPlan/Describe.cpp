@@ -85,10 +85,10 @@ void PlanDescriber::enter(func::CallOp call, Activation &caller) {
   activation->plan = &planner.getPlan(callee);
   for (SizeParameter parameter : getSizeParameters(callee)) {
     Value argument = call.getOperand(parameter.argument);
-    Size size = parameter.dimension < 0
-                    ? planner.getSizes().get(argument)
-                    : planner.getSizes().getExtent(argument,
-                                                   parameter.dimension);
+    Size size =
+        parameter.dimension < 0
+            ? planner.getSizes().get(argument)
+            : planner.getSizes().getExtent(argument, parameter.dimension);
     activation->parameters.push_back(
         size ? context.substitute(size, caller.parameters) : nullptr);
   }
@@ -145,8 +145,7 @@ void PlanDescriber::addItem(const Activation &activation,
 }
 
 void PlanDescriber::addCall(const Activation &activation,
-                            const MemoryItem &item,
-                            Activation::Region region) {
+                            const MemoryItem &item, Activation::Region region) {
   for (auto &[call, inside] : activation.calls) {
     if (call != item.op)
       continue;
@@ -191,8 +190,7 @@ void PlanDescriber::describe(const FunctionPlan &plan) {
   outermost.plan = &plan;
   func::FuncOp function = plan.function;
   description.function = function.getSymName().str();
-  for (auto [index, parameter] :
-       llvm::enumerate(getSizeParameters(function))) {
+  for (auto [index, parameter] : llvm::enumerate(getSizeParameters(function))) {
     outermost.parameters.push_back(context.parameter(index));
     description.parameters.emplace_back(parameter.argument,
                                         parameter.dimension);
@@ -202,9 +200,9 @@ void PlanDescriber::describe(const FunctionPlan &plan) {
   for (auto [index, space] : llvm::enumerate(plan.spaces)) {
     description.spaces.push_back(
         {space.argument, space.getBytes(), space.getKept(), space.bumpBytes});
-    outermost.regions[space.argument] = {
-        static_cast<unsigned>(index), context.constant(0), nullptr, nullptr,
-        now};
+    outermost.regions[space.argument] = {static_cast<unsigned>(index),
+                                         context.constant(0), nullptr, nullptr,
+                                         now};
   }
   addBuffers(outermost);
 }

@@ -61,8 +61,7 @@ private:
   size_t getScope(Operation *op);
   void extend(MemoryItem &item, ArrayRef<Operation *> accesses);
   bool closeLoop(size_t scope);
-  template <typename Fn>
-  void forEachSource(const Origins &origins, Fn fn);
+  template <typename Fn> void forEachSource(const Origins &origins, Fn fn);
 
   MemoryPlanner &planner;
   const Provenance &provenance;
@@ -107,8 +106,7 @@ void LiveRangeFinder::forEachSource(const Origins &origins, Fn fn) {
 void LiveRangeFinder::collectSources() {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto alloc = dyn_cast<AllocOp>(op);
-    if (alloc &&
-        MemoryPlanner::getArgument(alloc.getSpace()) == plan.argument)
+    if (alloc && MemoryPlanner::getArgument(alloc.getSpace()) == plan.argument)
       lives[op];
     if (isa<func::CallOp>(op) && llvm::any_of(op->getOperands(), [&](Value v) {
           return MemoryPlanner::getArgument(v) == plan.argument;
@@ -210,8 +208,7 @@ size_t LiveRangeFinder::getScope(Operation *op) {
   return 0;
 }
 
-void LiveRangeFinder::extend(MemoryItem &item,
-                             ArrayRef<Operation *> accesses) {
+void LiveRangeFinder::extend(MemoryItem &item, ArrayRef<Operation *> accesses) {
   for (Operation *access : accesses) {
     Operation *lifted = liftOutOfLoops(access, item.op);
     int64_t begin = points.getStart(lifted), end = points.getEnd(lifted) + 1;

@@ -8,10 +8,11 @@
 
 // Offsets in a slab. Items of known sizes are given to the placement library.
 // Those of sizes that only a run knows are stacked in an order: of two that are
-// in use at once, the later one in the order lies above the earlier one. That is
-// right for all sizes. In the order of allocation it is never higher than what a
-// bump allocator needs, as all that an item lies above is below it there, too. An
-// order that is better for some sizes is chosen at run time, where it is.
+// in use at once, the later one in the order lies above the earlier one. That
+// is right for all sizes. In the order of allocation it is never higher than
+// what a bump allocator needs, as all that an item lies above is below it
+// there, too. Orders that are better for some sizes are chosen at run time,
+// where they are.
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pol/Analysis/MemoryPlan.h"
@@ -34,8 +35,7 @@ struct MemoryBlock {
 using Order = SmallVector<unsigned>;
 
 /// The offsets of an order's blocks, the height and what is kept.
-template <typename T>
-struct Layout {
+template <typename T> struct Layout {
   SmallVector<T> offsets;
   T height, kept;
 };
@@ -57,7 +57,9 @@ private:
                         const placement::Buffers &buffers) const;
   placement::Buffers getBuffers(ArrayRef<int64_t> parameters) const;
   Layout<Size> placeStatic(const Order &allocation);
-  std::optional<Order> findBetterOrder(const Order &allocation);
+  SmallVector<double> rate(const Order &order, const Order &allocation,
+                           ArrayRef<placement::Buffers> samples) const;
+  SmallVector<Order> findBetterOrders(const Order &allocation);
   std::vector<std::vector<int64_t>> getSamples() const;
   Layout<Size> choose(const Layout<Size> &first, const Layout<Size> &second);
   void assign(const Layout<Size> &layout);
@@ -155,14 +157,13 @@ Layout<Size> ScopePlacer::stack(const Order &order) {
     below[above].resize(blocks.size());
     Size offset = zero;
     for (unsigned lower : llvm::reverse(ArrayRef(order).take_front(rank))) {
-      if (!meet(lower, above) ||
-          (below[above].test(lower) &&
-           blocks[lower].bytes == blocks[lower].kept))
+      if (!meet(lower, above) || (below[above].test(lower) &&
+                                  blocks[lower].bytes == blocks[lower].kept))
         continue;
       Size separation = context.alignBytes(
           meetsAllOf(lower, above) ? blocks[lower].bytes : blocks[lower].kept);
-      offset = context.max(
-          offset, context.addBytes(layout.offsets[lower], separation));
+      offset = context.max(offset,
+                           context.addBytes(layout.offsets[lower], separation));
       below[above].set(lower);
       below[above] |= below[lower];
     }
@@ -195,8 +196,9 @@ Layout<int64_t> ScopePlacer::stack(const Order &order,
       if (!meet(lower, above))
         continue;
       bool meetsAll = meetsAllOf(lower, above);
-      int64_t separation = evaluate(
-          SizeOp::AlignBytes, {meetsAll ? buffers[lower].size : getKept(lower)});
+      int64_t separation =
+          evaluate(SizeOp::AlignBytes,
+                   {meetsAll ? buffers[lower].size : getKept(lower)});
       offset = std::max(offset, addBytes(layout.offsets[lower], separation));
     }
     auto reach = [&](int64_t bytes) {
@@ -209,8 +211,7 @@ Layout<int64_t> ScopePlacer::stack(const Order &order,
   return layout;
 }
 
-placement::Buffers
-ScopePlacer::getBuffers(ArrayRef<int64_t> parameters) const {
+placement::Buffers ScopePlacer::getBuffers(ArrayRef<int64_t> parameters) const {
   SizeEvaluator evaluate(parameters);
   placement::Buffers buffers;
   for (const MemoryBlock &block : blocks) {
@@ -237,7 +238,7 @@ Layout<Size> ScopePlacer::placeStatic(const Order &allocation) {
   Layout<int64_t> bound = stack(allocation, buffers);
   placement::SearchOptions options;
   // Enough for what programs look like; the same in every process.
-  options.maxNodes = 200000;
+  options.maxNodes = 20000;
   placement::Placement placed = placement::place(buffers, options);
   int64_t height = 0, kept = 0;
   for (auto [block, offset] : llvm::zip_equal(blocks, placed.offsets)) {
@@ -250,9 +251,8 @@ Layout<Size> ScopePlacer::placeStatic(const Order &allocation) {
     bound.height = height;
     bound.kept = kept;
   }
-  Layout<Size> layout = {{},
-                         context.constant(bound.height),
-                         context.constant(bound.kept)};
+  Layout<Size> layout = {
+      {}, context.constant(bound.height), context.constant(bound.kept)};
   for (int64_t offset : bound.offsets)
     layout.offsets.push_back(context.constant(offset));
   return layout;
@@ -265,49 +265,78 @@ Layout<Size> ScopePlacer::placeStatic(const Order &allocation) {
 /// Shapes to try orders on: small and large, in several proportions.
 std::vector<std::vector<int64_t>> ScopePlacer::getSamples() const {
   std::vector<std::vector<int64_t>> samples;
-  for (int64_t extent : {128, 1024})
+  for (int64_t extent : {1, 32, 256, 2048})
     samples.emplace_back(numParameters, extent);
-  for (int64_t phase : {0, 1, 2}) {
-    std::vector<int64_t> sample;
+  for (auto [even, odd] :
+       {std::pair(1, 128), std::pair(128, 1), std::pair(4, 1024)}) {
+    std::vector<int64_t> &sample = samples.emplace_back();
+    for (unsigned i = 0; i < numParameters; ++i)
+      sample.push_back(i % 2 ? odd : even);
+  }
+  for (unsigned phase = 0; phase < 3; ++phase) {
+    std::vector<int64_t> &sample = samples.emplace_back();
     for (unsigned i = 0; i < numParameters; ++i)
       sample.push_back((i + phase) % 3 == 0 ? 2048 : 64);
-    samples.push_back(std::move(sample));
   }
   return samples;
 }
 
-/// The order that is lowest on the samples, if it is lower than the order of
-/// allocation on any.
-std::optional<Order> ScopePlacer::findBetterOrder(const Order &allocation) {
+/// The heights of an order on the samples, relative to that of allocation.
+SmallVector<double>
+ScopePlacer::rate(const Order &order, const Order &allocation,
+                  ArrayRef<placement::Buffers> samples) const {
+  SmallVector<double> ratings;
+  for (const placement::Buffers &buffers : samples) {
+    double base = stack(allocation, buffers).height;
+    ratings.push_back(base ? stack(order, buffers).height / base : 1);
+  }
+  return ratings;
+}
+
+/// Orders that are lower than that of allocation, each on some samples.
+SmallVector<Order> ScopePlacer::findBetterOrders(const Order &allocation) {
   std::vector<placement::Buffers> samples;
   for (const std::vector<int64_t> &sample : getSamples()) {
     samples.push_back(getBuffers(sample));
     if (placement::check(samples.back()))
       samples.pop_back();
   }
-  auto rate = [&](const Order &order) {
-    double sum = 0;
-    for (const placement::Buffers &buffers : samples) {
-      double base = stack(allocation, buffers).height;
-      sum += base ? stack(order, buffers).height / base : 1;
-    }
-    return sum;
-  };
-  std::optional<Order> best;
-  double lowest = samples.size() * 0.9999;
+  SmallVector<std::pair<Order, SmallVector<double>>> candidates;
   for (const placement::Buffers &buffers : samples) {
-    placement::Placement placed = placement::placeGreedy(buffers);
+    placement::GreedyOptions options;
+    options.maxTrials = 4;
+    placement::Placement placed = placement::placeGreedy(buffers, options);
     Order order = allocation;
     llvm::stable_sort(order, [&](unsigned left, unsigned right) {
       return placed.offsets[left] < placed.offsets[right];
     });
-    double rating = rate(order);
-    if (rating < lowest) {
-      lowest = rating;
-      best = order;
-    }
+    SmallVector<double> ratings = rate(order, allocation, samples);
+    candidates.emplace_back(std::move(order), std::move(ratings));
   }
-  return best;
+  // The one that adds most to those there are, as long as it is worth its code.
+  constexpr size_t most = 3;
+  constexpr double worth = 0.02;
+  SmallVector<double> least(samples.size(), 1);
+  SmallVector<Order> chosen;
+  while (chosen.size() < most) {
+    double bestGain = worth;
+    const std::pair<Order, SmallVector<double>> *best = nullptr;
+    for (const auto &candidate : candidates) {
+      double gain = 0;
+      for (auto [now, then] : llvm::zip_equal(least, candidate.second))
+        gain += std::max(0.0, now - then);
+      if (gain > bestGain) {
+        bestGain = gain;
+        best = &candidate;
+      }
+    }
+    if (!best)
+      break;
+    chosen.push_back(best->first);
+    for (auto [now, then] : llvm::zip_equal(least, best->second))
+      now = std::min(now, then);
+  }
+  return chosen;
 }
 
 /// The second where it is no worse than the first, at run time.
@@ -350,8 +379,8 @@ void ScopePlacer::run() {
   if (isStatic)
     return assign(placeStatic(allocation));
   Layout<Size> layout = stack(allocation);
-  if (std::optional<Order> better = findBetterOrder(allocation))
-    layout = choose(layout, stack(*better));
+  for (const Order &better : findBetterOrders(allocation))
+    layout = choose(layout, stack(better));
   assign(layout);
 }
 

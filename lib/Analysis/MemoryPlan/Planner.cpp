@@ -82,8 +82,8 @@ Size MemoryPlanner::getBytes(AllocOp alloc,
       continue;
     Value extent = alloc.getExtents()[type.getDynamicDimIndex(i)];
     unknown = sizes.getReason(extent);
-    unknown->reason =
-        "the size of this buffer does not follow from shapes: " + unknown->reason;
+    unknown->reason = "the size of this buffer does not follow from shapes: " +
+                      unknown->reason;
     unknown->location =
         FusedLoc::get(alloc.getContext(), {alloc.getLoc(), unknown->location});
     return nullptr;

@@ -132,10 +132,16 @@ void Plot::findLevels() {
                  std::string note) {
     if (bytes < 0)
       return;
-    // Those of the same height are one line with all their names.
+    // Those of the same height are one line with all their names: two in the
+    // first line of its label, where there is room for them.
     for (Level &level : levels)
       if (level.bytes == bytes) {
-        level.name += std::string(" = ") + name;
+        bool isFirst = level.name.find('=') == std::string::npos;
+        if (isFirst)
+          level.name += std::string(" = ") + name;
+        else
+          level.note += (level.note.empty() ? "" : ", ") +
+                        llvm::StringRef(name).split(' ').first.str() + " too";
         return;
       }
     levels.push_back({bytes, name, className, std::move(note)});

@@ -9,6 +9,7 @@
 // Turns each outermost parallel loop over a GPU's memory into a launch.
 
 #include "GlobalMemory.h"
+#include "WorkgroupMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -266,8 +267,9 @@ namespace {
 /// rounded up to whole blocks.
 class Launch {
 public:
-  Launch(scf::ParallelOp loop, int64_t blockSize)
-      : loop(loop), loc(loop.getLoc()), builder(loop), blockSize(blockSize) {}
+  Launch(scf::ParallelOp loop, int64_t blockSize, bool useWorkgroupMemory)
+      : loop(loop), loc(loop.getLoc()), builder(loop), blockSize(blockSize),
+        useWorkgroupMemory(useWorkgroupMemory) {}
 
   LogicalResult build();
 
@@ -284,6 +286,7 @@ private:
   Location loc;
   OpBuilder builder;
   int64_t blockSize;
+  bool useWorkgroupMemory;
   /// Trips of each dimension, and of all together.
   SmallVector<Value> counts;
   Value total;
@@ -364,6 +367,8 @@ LogicalResult Launch::build() {
     if (failed(scf::parallelForToNestedFors(rewriter, op)))
       return op.emitOpError("expected to be expressible as a loop in sequence");
   }
+  if (useWorkgroupMemory && failed(moveToWorkgroupMemory(launch, blockSize)))
+    return failure();
   return hoistBuffers(launch);
 }
 
@@ -419,10 +424,17 @@ struct MapParallelLoopsToGPU
           << blockSize.getValue();
       return signalPassFailure();
     }
+    if (workerMemory != "local" && workerMemory != "workgroup") {
+      emitError(module.getLoc())
+          << "expected worker-memory to be local or workgroup, but got '"
+          << workerMemory << "'";
+      return signalPassFailure();
+    }
     if (failed(inlineCallsInLoops()) || failed(lowerLinalg(module)))
       return signalPassFailure();
     for (scf::ParallelOp loop : getOutermostLoops(module))
-      if (failed(verifyLoop(loop)) || failed(Launch(loop, blockSize).build()))
+      if (failed(verifyLoop(loop)) ||
+          failed(Launch(loop, blockSize, workerMemory == "workgroup").build()))
         return signalPassFailure();
     if (failed(verifyHost(module)))
       signalPassFailure();

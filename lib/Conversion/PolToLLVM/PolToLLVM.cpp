@@ -450,10 +450,9 @@ void mlir::pol::populatePolToLLVMTypeConversions(LLVMTypeConverter &converter) {
 
 void mlir::pol::populatePolToLLVMPatterns(LLVMTypeConverter &converter,
                                           RewritePatternSet &patterns) {
-  patterns
-      .add<ConvertCarve, ConvertCheck, ConvertMark, ConvertRelease,
-           ConvertReset, ConvertRetract, ConvertThreadHeap, ConvertTrim,
-           ConvertWatermark>(converter);
+  patterns.add<ConvertCarve, ConvertCheck, ConvertMark, ConvertRelease,
+               ConvertReset, ConvertRetract, ConvertThreadHeap, ConvertTrim,
+               ConvertWatermark>(converter);
 }
 
 void mlir::pol::registerConvertPolToLLVMInterface(DialectRegistry &registry) {

@@ -22,8 +22,8 @@ Block *getStackBlock(Operation *op);
 /// Makes an allocation one on the stack, at the builder's insertion point.
 void moveToStack(AllocOp alloc, OpBuilder &builder);
 
-/// The space behind a frame takes its place, under the frame's type where one is
-/// asked for.
+/// The space behind a frame takes its place, under the frame's type where one
+/// is asked for.
 void replaceFrameUses(FrameOp frame, OpBuilder &builder);
 
 /// The body of a frame that nothing uses takes its place.

@@ -27,10 +27,10 @@ using namespace mlir::pol;
 
 /// The type of the slab for a space.
 static MemRefType getSlabType(Type space) {
-  return MemRefType::get(
-      ShapedType::kDynamic, IntegerType::get(space.getContext(), 8),
-      MemRefLayoutAttrInterface(),
-      cast<SpaceTypeInterface>(space).getMemorySpace());
+  return MemRefType::get(ShapedType::kDynamic,
+                         IntegerType::get(space.getContext(), 8),
+                         MemRefLayoutAttrInterface(),
+                         cast<SpaceTypeInterface>(space).getMemorySpace());
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,8 +111,8 @@ Value SlabRewriter::getBase(const MemoryScope &scope, Value start) {
     }
     trip = addIndices(builder, loc, trip, number);
   }
-  Value distance = arith::MulIOp::create(builder, loc, trip,
-                                         sizes->getIndex(scope.stride));
+  Value distance =
+      arith::MulIOp::create(builder, loc, trip, sizes->getIndex(scope.stride));
   return addIndices(builder, loc, start, distance);
 }
 
@@ -194,8 +194,8 @@ void SlabRewriter::removeSpaces() {
   Block &block = function.getBody().front();
   for (const SpacePlan &space : plan.spaces) {
     BlockArgument added = slabs.at(space.argument);
-    BlockArgument slab = block.insertArgument(space.argument, added.getType(),
-                                              added.getLoc());
+    BlockArgument slab =
+        block.insertArgument(space.argument, added.getType(), added.getLoc());
     added.replaceAllUsesWith(slab);
     block.eraseArgument(added.getArgNumber());
     block.eraseArgument(space.argument + 1);
@@ -212,8 +212,7 @@ void SlabRewriter::run() {
   SmallVector<Value> parameters =
       emitSizeParameters(builder, function.getLoc(), function);
   builder.setInsertionPoint(first);
-  sizes =
-      std::make_unique<SizeEmitter>(builder, function.getLoc(), parameters);
+  sizes = std::make_unique<SizeEmitter>(builder, function.getLoc(), parameters);
   for (const SpacePlan &space : plan.spaces)
     locate(space);
   SmallVector<AllocOp> allocs;
@@ -282,7 +281,8 @@ static func::CallOp emitWrapper(func::FuncOp function, func::FuncOp body,
     marks.push_back(MarkOp::create(builder, loc,
                                    MarkType::get(builder.getContext()), from));
     auto carve = CarveOp::create(
-        builder, loc, type, builder.getI1Type(), from, bytes, /*name=*/StringAttr(), function.getSymNameAttr(),
+        builder, loc, type, builder.getI1Type(), from, bytes,
+        /*name=*/StringAttr(), function.getSymNameAttr(),
         BufferRoleAttr::get(builder.getContext(), BufferRole::Slab),
         builder.getI64IntegerAttr(SizeExpr::alignment));
     arguments[space.argument] = carve.getBuffer();

@@ -189,10 +189,9 @@ SmallVector<Value> mlir::pol::emitSizeParameters(OpBuilder &builder,
   for (SizeParameter parameter : getSizeParameters(function)) {
     Value value = function.getArgument(parameter.argument);
     if (parameter.dimension >= 0)
-      value =
-          memref::DimOp::create(builder, loc, value, parameter.dimension);
-    parameters.push_back(arith::IndexCastOp::create(
-        builder, loc, builder.getI64Type(), value));
+      value = memref::DimOp::create(builder, loc, value, parameter.dimension);
+    parameters.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value));
   }
   return parameters;
 }

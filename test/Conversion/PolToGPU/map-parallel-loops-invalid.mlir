@@ -1,10 +1,18 @@
 // RUN: pol-opt %s --pol-map-parallel-loops-to-gpu --split-input-file --verify-diagnostics -o /dev/null
+// RUN: pol-opt %s --pol-map-parallel-loops-to-gpu=worker-memory=workgroup --split-input-file --verify-diagnostics -o /dev/null
 // RUN: not pol-opt %s --pol-map-parallel-loops-to-gpu=block-size=1025 -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s
 // RUN: not pol-opt %s --pol-map-parallel-loops-to-gpu=block-size=0 -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s
 
+// RUN: not pol-opt %s --pol-map-parallel-loops-to-gpu=worker-memory=shared -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=MEMORY
+// RUN: not pol-opt %s --pol-to-nvvm=worker-memory= -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=EMPTY
+
 // CHECK: error: expected block-size to be between 1 and 1024, but got {{1025|0}}
+// MEMORY: error: expected worker-memory to be local or workgroup, but got 'shared'
+// EMPTY: error: expected worker-memory to be local or workgroup, but got ''
 
 func.func @on_the_host(%m: memref<4xf32, #gpu.address_space<global>>, %i: index, %v: f32) {
   // expected-error@+1 {{expected access to 'memref<4xf32, #gpu.address_space<global>>' to be in a parallel loop, which runs on the GPU, but got one on the host}}

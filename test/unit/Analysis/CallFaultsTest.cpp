@@ -179,7 +179,8 @@ static std::vector<PlantedFault> getStoreFaults() {
       {"FoundByCall",
        inFunction("%q = func.call @hold(%s) : (!pol.arena) -> "
                   "memref<1xmemref<64xf32>>\n" +
-                  alloc("b") + "%w = func.call @find(%q) : (memref<1xmemref<64xf32>>) -> "
+                  alloc("b") +
+                  "%w = func.call @find(%q) : (memref<1xmemref<64xf32>>) -> "
                   "memref<64xf32>\n" +
                   use("b") + use("w") + use("b")) +
            "func.func private @hold(%s: !pol.arena) -> "

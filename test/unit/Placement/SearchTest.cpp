@@ -13,7 +13,7 @@
 #include "pol/Analysis/Placement/Validate.h"
 #include "gtest/gtest.h"
 
-#include <numeric>
+#include <array>
 
 using namespace placement_test;
 
@@ -71,6 +71,27 @@ TEST(Search, FindsTheOptimumWithGaps) {
   options.alignments = true;
   options.numBuffers = 6;
   compareWithExhaustion(options, 100);
+}
+
+/// Instances whose optimum is above the bound and below the heuristics.
+TEST(Search, FindsTheOptimumBetween) {
+  RandomOptions options;
+  options.gaps = true;
+  options.numBuffers = 15;
+  options.numTimes = 18;
+  options.maxSize = 9;
+  for (auto [seed, bound, optimum, heuristic] :
+       {std::array{868, 34, 35, 37}, {1300, 32, 33, 35}, {1367, 21, 23, 24}}) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Buffers buffers = makeRandom(random, options);
+    EXPECT_EQ(getLowerBound(buffers), bound);
+    EXPECT_EQ(placeGreedy(buffers).height, heuristic);
+    Placement placement = place(buffers);
+    expectValid(buffers, placement);
+    EXPECT_EQ(placement.height, optimum);
+    EXPECT_TRUE(placement.isOptimal);
+  }
 }
 
 TEST(Search, IsRightAboutWindows) {
