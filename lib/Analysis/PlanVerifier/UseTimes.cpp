@@ -98,7 +98,7 @@ void UseTimes::touch(Operation *access, Region *trip,
 void UseTimes::visitOp(const Touched &entry, bool before, bool after,
                        const TouchedOps &touched, TimeSpans &spans) const {
   TimeSpan all = ops.at(entry.op);
-  if (entry.isWhole || (before && after)) {
+  if (entry.isWhole) {
     spans.push_back(all);
     return;
   }

@@ -179,10 +179,10 @@ static std::vector<PlantedFault> getStoreFaults() {
       {"FoundByCall",
        inFunction("%q = func.call @hold(%s) : (!pol.arena) -> "
                   "memref<1xmemref<64xf32>>\n" +
-                  alloc("b") + use("b") +
+                  alloc("b") +
                   "%w = func.call @find(%q) : (memref<1xmemref<64xf32>>) -> "
                   "memref<64xf32>\n" +
-                  use("b", "b1") + use("w") + use("b")) +
+                  use("b") + use("w") + use("b")) +
            "func.func private @hold(%s: !pol.arena) -> "
            "memref<1xmemref<64xf32>> {\n%c0 = arith.constant 0 : index\n" +
            alloc("m") +
@@ -196,7 +196,6 @@ static std::vector<PlantedFault> getStoreFaults() {
        [](Planter &planter) {
          // Only what finds it is thought to use it.
          planter.endAt("@hold", "@find");
-         planter.beginAt("b", "b1");
          planter.place();
        },
        {"what the call of @hold takes", "buffer 'b'", "both use bytes"},
