@@ -171,11 +171,17 @@ Frames Provenance::getFrames(Value origin) const {
 bool mlir::pol::mayKeepReference(Operation *user) {
   if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
     return true;
-  return llvm::any_of(user->getResults(), [](Value result) {
+  auto isOpaque = [](Value result) {
     Type type = result.getType();
     return !isTracked(result) && !type.isIntOrIndexOrFloat() &&
            !isa<ComplexType, MarkType, NoneType, VectorType>(type);
-  });
+  };
+  // What gives a token may run its body later, and use what it captures then.
+  for (Operation *op = user; op && !isa<FunctionOpInterface>(op);
+       op = op->getParentOp())
+    if (llvm::any_of(op->getResults(), isOpaque))
+      return true;
+  return false;
 }
 
 Operation *Provenance::getLastUseInBlock(AllocOp alloc) const {

@@ -223,6 +223,17 @@ static bool isFollowed(Type type) {
   return type.isIndex() || type.isInteger(64) || type.isInteger(1);
 }
 
+/// Whether the arithmetic of 64 bits is that of the op: of one bit, only what
+/// has no sign is.
+static bool isExact(Operation *op) {
+  if (!op->getOperand(op->getNumOperands() - 1).getType().isInteger(1))
+    return true;
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return compare.getPredicate() == arith::CmpIPredicate::eq ||
+           compare.getPredicate() == arith::CmpIPredicate::ne;
+  return isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp>(op);
+}
+
 Size SizeAnalysis::computeOp(Key key, Operation *op) {
   if (!isFollowed(key.first.getType()))
     return unknown(key, op->getLoc(), "it is computed in another type");
@@ -238,14 +249,18 @@ Size SizeAnalysis::computeOp(Key key, Operation *op) {
   }
   if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(op))
     return computeAffine(op);
+  // Of one bit, a cast is a sign or drops the others; only its widening with 0
+  // keeps the number.
+  bool isWide = !key.first.getType().isInteger(1);
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp>(op) &&
-      isFollowed(op->getOperand(0).getType()))
+      isWide && isFollowed(op->getOperand(0).getType()) &&
+      (isa<arith::ExtUIOp>(op) || !op->getOperand(0).getType().isInteger(1)))
     return get(op->getOperand(0));
 
   SmallVector<Size, 3> operands;
   std::optional<SizeOp> arithmetic = getArithmetic(op);
   auto compare = dyn_cast<arith::CmpIOp>(op);
-  if (!arithmetic && !compare)
+  if ((!arithmetic && !compare) || !isExact(op))
     return unknown(key, op->getLoc(),
                    "it is what '" + op->getName().getStringRef() + "' gives");
   for (Value operand : op->getOperands()) {
@@ -382,7 +397,10 @@ Size SizeAnalysis::computeCall(Key key, func::CallOp call) {
   if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock())
     return unknown(key, call.getLoc(),
                    "it is what '" + call.getCallee() + "' returns");
-  auto ret = cast<func::ReturnOp>(callee.getBody().front().getTerminator());
+  auto ret = dyn_cast<func::ReturnOp>(callee.getBody().front().getTerminator());
+  if (!ret)
+    return unknown(key, call.getLoc(),
+                   "'" + call.getCallee() + "' does not return");
   Value returned = ret.getOperand(cast<OpResult>(key.first).getResultNumber());
   if (!active.insert(call).second)
     return unknown(key, call.getLoc(), "the call is recursive");

@@ -93,7 +93,7 @@ class ExamplesTest(unittest.TestCase):
                                            f"examples/{file.name}"])
             text = self.run_tool(*command[1:])
             self.assertIn("result 0: ", text)
-            self.assertRegex(text, r"\n  (arena|heap)0? +(carved|heap) +\d")
+            self.assertRegex(text, r"\n  (arena|heap)0? +planned +\d")
             if "--strict" not in command:
                 self.assertEqual(self.run_tool(*command[1:], "--strict"), text)
 
@@ -193,7 +193,7 @@ class ExamplesTest(unittest.TestCase):
             "rms_norm_weight_grad", [X, W, "64xf32=const:nan", rstd, dy], "dw",
             "--memory-report", "--space", "arena:1K", **file)
         self.assert_same(alone, [dw])
-        self.assertRegex(text, r"arena +carved +1024 +1024 ")
+        self.assertRegex(text, r"arena +planned +1024 +1024 +1024 ")
 
     def test_layer_norm(self):
         b, dy = self.normal("b", 64), self.normal("dy", (256, 64))
@@ -258,8 +258,8 @@ class ExamplesTest(unittest.TestCase):
         # What the forward pass leaves, and what the backward pass takes.
         self.assertRegex(text, r"sum +pol.attention +checkpoint +arena0 ")
         self.assertRegex(text, r"delta +pol.attention_grad +scratch +arena1 ")
-        self.assertRegex(text, r"\n  arena0 +carved ")
-        self.assertRegex(text, r"\n  arena1 +carved ")
+        self.assertRegex(text, r"\n  arena0 +planned ")
+        self.assertRegex(text, r"\n  arena1 +planned ")
 
     def test_check_fails(self):
         """A wrong result does not pass."""

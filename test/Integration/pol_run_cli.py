@@ -430,14 +430,18 @@ class Successes(PolRunTest):
     def test_help(self):
         done = self.run_tool("--help")
         self.assertEqual(done.returncode, 0)
-        for option in ("entry", "input", "output", "space", "target", "threads",
+        for option in ("entry", "input", "output", "space", "placement",
+                       "plan-only", "target", "threads",
                        "memory-report", "time", "opt-level", "strict",
                        "no-checks"):
             self.assertRegex(done.stdout.decode(), rf"(?m)^ +--{option}\b")
 
 
 class MemoryReports(PolRunTest):
-    ARGUMENTS = ("--input", "300x64xf32=normal:1", "--space", "arena:100K")
+    """What is observed of carves at run time, but for the last."""
+
+    ARGUMENTS = ("--input", "300x64xf32=normal:1", "--space", "arena:100K",
+                 "--placement=carve")
 
     def report(self, entry, *arguments):
         """The report of a run, from its file of JSON."""
@@ -505,7 +509,7 @@ class MemoryReports(PolRunTest):
         (self.folder / "m.mlir").write_text(self.LOOP)
         report = self.report(
             "loop", "--input", f"index={trips}", "--input", "64xf32=ones",
-            "--space", "arena:1K", "--max-stack-bytes=0")
+            "--space", "arena:1K", "--max-stack-bytes=0", "--placement=carve")
         space, = report["spaces"]
         self.assertEqual((space["peak"], space["lower_bound"], space["steps"]),
                          (512, 512, 3 * trips))
@@ -527,6 +531,40 @@ class MemoryReports(PolRunTest):
         """Not one by one: a report is not longer than people can read."""
         for row in self.run_loop(1001).values():
             self.assertNotIn("lives", row)
+
+    def test_planned(self):
+        """Known before the run, and the same without one."""
+        inputs = ("--input", "index=5", "--input", "64xf32=ones",
+                  "--max-stack-bytes=0")
+        (self.folder / "m.mlir").write_text(self.LOOP)
+        for placement, mode, peak, ends in (
+                ("plan", "planned", 256, {"a": (0, 1, 0), "b": (1, 2, 0)}),
+                ("bump", "bump", 512, {"a": (0, 2, 0), "b": (1, 2, 256)})):
+            more = inputs + (f"--placement={placement}",)
+            report = self.report("loop", *more, "--space", "arena:1K")
+            space, = report["spaces"]
+            self.assertEqual(
+                (space["mode"], space["clock"], space["peak"], space["bump"],
+                 space["steps"]), (mode, "op", peak, 512, 2))
+            self.assertEqual(
+                {row["name"]: (row["begin"], row["end"], row["offset"])
+                 for row in report["buffers"]}, ends)
+            del space["capacity"]
+            self.assertEqual(self.report("loop", *more, "--plan-only"), report)
+
+    def test_exact_arena(self):
+        """The arena is what the function needs; one byte less is too small."""
+        inputs = ("--input", "300x64xf32=normal:1")
+        report = self.report("norm", *inputs, "--space", "arena")
+        self.assertEqual(report["spaces"][0]["capacity"], 76800)
+        self.run_entry("norm", *inputs, "--space", "arena:76800")
+        done = self.run_tool("m.mlir", "--entry", "norm", *inputs, "--space",
+                             "arena:76799")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(),
+                         "^pol-run: error: out of memory: all that function "
+                         "'norm' allocates wants 76800 bytes, but 76799 are "
+                         "available, at ")
 
     def test_no_room_for_the_report(self):
         """What cannot be written in full is an error and not a crash."""

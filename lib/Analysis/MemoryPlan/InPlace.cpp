@@ -35,15 +35,20 @@ static bool worksInPlace(Operation *op, OpOperand &input,
 static OpOperand *getOnlyOperand(const Provenance &provenance, Operation *op,
                                  const MemoryItem &item) {
   auto alloc = dyn_cast<AllocOp>(item.op);
+  if (!alloc)
+    return nullptr;
   OpOperand *found = nullptr;
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (!alloc || !provenance.get(operand.get()).contains(alloc.getResult()))
-      continue;
-    if (found || operand.get() != alloc.getResult())
-      return nullptr;
-    found = &operand;
-  }
-  return found;
+  bool isOnly = true;
+  // What the op's body reads counts, too.
+  op->walk([&](Operation *inner) {
+    for (OpOperand &operand : inner->getOpOperands()) {
+      if (!provenance.get(operand.get()).contains(alloc.getResult()))
+        continue;
+      isOnly &= !found && inner == op && operand.get() == alloc.getResult();
+      found = &operand;
+    }
+  });
+  return isOnly ? found : nullptr;
 }
 
 void mlir::pol::shareInPlace(const Provenance &provenance,

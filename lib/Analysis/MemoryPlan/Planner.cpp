@@ -135,16 +135,25 @@ std::optional<UnknownSize> MemoryPlanner::checkSpace(Value space) {
 std::optional<UnknownSize> MemoryPlanner::findObstacle(func::FuncOp function) {
   if (addressTaken.contains(function))
     return UnknownSize{function.getLoc(), "the function's address is taken"};
-  Operation *unstructured = nullptr;
+  Operation *unstructured = nullptr, *passesOther = nullptr;
   function.walk([&](Operation *op) {
+    // A frame on a heap, say, which has no slab.
+    if (isa<func::CallOp>(op) && llvm::any_of(op->getOperands(), [](Value v) {
+          return isPlanned(v.getType()) && !getArgument(v);
+        }))
+      passesOther = op;
     for (Region &region : op->getRegions())
       if (!region.empty() && !region.hasOneBlock())
         unstructured = op;
   });
+  if (!isa<func::ReturnOp>(function.getBody().back().getTerminator()))
+    unstructured = function;
   if (unstructured)
     return UnknownSize{unstructured->getLoc(),
                        "its control flow is not structured"};
-  Origins spaces;
+  if (passesOther)
+    return UnknownSize{passesOther->getLoc(),
+                       "it passes on a space that is not of its arguments"};
   for (BlockArgument argument : function.getArguments()) {
     if (!isPlanned(argument.getType()))
       continue;

@@ -92,8 +92,12 @@ Value SlabRewriter::getBase(const MemoryScope &scope, Value start) {
     return start;
   auto loop = cast<LoopLikeOpInterface>(scope.op);
   auto variables = *loop.getLoopInductionVars();
-  auto materialize = [&](OpFoldResult value) {
-    return getValueOrCreateConstantIndexOp(builder, loc, value);
+  auto materialize = [&](OpFoldResult value) -> Value {
+    Value known = getValueOrCreateConstantIndexOp(builder, loc, value);
+    return known.getType().isIndex()
+               ? known
+               : arith::IndexCastOp::create(builder, loc,
+                                            builder.getIndexType(), known);
   };
   // Trips of nested loops are counted in the order in which they run.
   Value trip;
@@ -101,7 +105,8 @@ Value SlabRewriter::getBase(const MemoryScope &scope, Value start) {
        llvm::zip_equal(variables, *loop.getLoopLowerBounds(),
                        *loop.getLoopUpperBounds(), *loop.getLoopSteps())) {
     Value from = materialize(lower), by = materialize(step);
-    Value distance = arith::SubIOp::create(builder, loc, variable, from);
+    Value distance =
+        arith::SubIOp::create(builder, loc, materialize(variable), from);
     Value number = arith::DivUIOp::create(builder, loc, distance, by);
     if (trip) {
       Value length =
