@@ -52,6 +52,8 @@ Size SizeAnalysis::getTrips(LoopLikeOpInterface loop) {
   if (!lower || !upper || !steps)
     return nullptr;
   Size trips = sizes.constant(1);
+  auto forOp = dyn_cast<scf::ForOp>(*loop);
+  SizeOp less = forOp && forOp.getUnsignedCmp() ? SizeOp::LessU : SizeOp::LessS;
   for (auto [from, to, step] : llvm::zip_equal(*lower, *upper, *steps)) {
     Size first = computeMixed(from), last = computeMixed(to);
     Size stride = computeMixed(step);
@@ -60,7 +62,7 @@ Size SizeAnalysis::getTrips(LoopLikeOpInterface loop) {
     Size zero = sizes.constant(0);
     Size length = sizes.get(SizeOp::Sub, {last, first});
     Size count = sizes.get(SizeOp::CeilDivU, {length, stride});
-    Size runs = sizes.get(SizeOp::LessS, {first, last});
+    Size runs = sizes.get(less, {first, last});
     trips = sizes.mulBytes(trips, sizes.select(runs, count, zero));
   }
   return trips;

@@ -8,6 +8,7 @@
 
 #include "pol/Analysis/SizeExpr.h"
 
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -157,19 +158,24 @@ std::vector<Size> mlir::pol::inOrder(ArrayRef<Size> exprs) {
 //===----------------------------------------------------------------------===//
 
 Size SizeContext::intern(SizeOp op, int64_t value, ArrayRef<Size> operands) {
-  std::vector<unsigned> ids;
-  for (Size operand : operands)
-    ids.push_back(operand->id);
-  auto [found, isNew] = known.try_emplace({{op, value}, ids}, nullptr);
-  if (isNew) {
-    SizeExpr &expr = exprs.emplace_back();
-    expr.op = op;
-    expr.value = value;
-    expr.operands.assign(operands.begin(), operands.end());
-    expr.id = exprs.size();
-    found->second = &expr;
-  }
-  return found->second;
+  // The map keeps two keys for itself.
+  uint64_t hash =
+      static_cast<uint64_t>(llvm::hash_combine(
+          op, value,
+          llvm::hash_combine_range(operands.begin(), operands.end()))) >>
+      1;
+  llvm::SmallVector<Size, 1> &alike = known[hash];
+  for (Size expr : alike)
+    if (expr->op == op && expr->value == value &&
+        ArrayRef<Size>(expr->operands) == operands)
+      return expr;
+  SizeExpr &expr = exprs.emplace_back();
+  expr.op = op;
+  expr.value = value;
+  expr.operands.assign(operands.begin(), operands.end());
+  expr.id = exprs.size();
+  alike.push_back(&expr);
+  return &expr;
 }
 
 Size SizeContext::constant(int64_t value) {

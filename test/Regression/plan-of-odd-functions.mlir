@@ -81,3 +81,40 @@ func.func @unreachable(%a: !pol.arena, %n: index) {
   %t = pol.alloc %a[%m] : !pol.arena -> memref<?xf32>
   return
 }
+
+// -----
+
+// A function that does not return itself.
+
+// CHECK-LABEL: func.func @stops(
+// CHECK: pol.alloc
+func.func @stops(%a: !pol.arena, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %v = arith.constant 1.0 : f32
+  %t = pol.alloc %a[%n] : !pol.arena -> memref<?xf32>
+  memref.store %v, %t[%c0] : memref<?xf32>
+  ub.unreachable
+}
+
+// -----
+
+// Trips of a loop that compares without a sign: three.
+
+// CHECK-LABEL: func.func @unsigned_footprint(
+// CHECK: %[[BYTES:.*]] = arith.constant 1024 : i64
+// CHECK: return %[[BYTES]]
+func.func @unsigned(%a: !pol.arena) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %from = arith.constant 9223372036854775806 : index
+  %to = arith.constant -9223372036854775807 : index
+  %first = pol.alloc %a[] : !pol.arena -> memref<64xf32>
+  %last = scf.for unsigned %i = %from to %to step %c1
+      iter_args(%before = %first) -> memref<64xf32> {
+    %next = pol.alloc %a[] : !pol.arena -> memref<64xf32>
+    memref.copy %before, %next : memref<64xf32> to memref<64xf32>
+    scf.yield %next : memref<64xf32>
+  }
+  %v = memref.load %last[%c0] : memref<64xf32>
+  return %v : f32
+}

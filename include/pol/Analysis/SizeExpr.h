@@ -17,8 +17,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <deque>
-#include <map>
-#include <optional>
 #include <vector>
 
 namespace mlir::pol {
@@ -115,8 +113,8 @@ private:
   Size simplify(SizeOp op, llvm::ArrayRef<Size> operands);
 
   std::deque<SizeExpr> exprs;
-  std::map<std::pair<std::pair<SizeOp, int64_t>, std::vector<unsigned>>, Size>
-      known;
+  /// By a hash of what they are.
+  llvm::DenseMap<uint64_t, llvm::SmallVector<Size, 1>> known;
 };
 
 /// The value of an op on constants; a division by 0 gives 0.

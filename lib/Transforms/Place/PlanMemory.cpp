@@ -357,7 +357,7 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
     MemoryPlanner planner(module, mode == "plan" ? PlacementMode::Plan
                                                  : PlacementMode::Bump);
     SmallVector<const FunctionPlan *> plans;
-    bool isUnknown = false;
+    bool isUnknown = reportNested();
     for (auto function : module.getOps<func::FuncOp>()) {
       if (!MemoryPlanner::takesSpace(function))
         continue;
@@ -386,6 +386,21 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
       });
     });
     return found;
+  }
+
+  /// Functions of modules inside this one are not planned.
+  bool reportNested() {
+    bool isError = false;
+    ModuleOp module = getOperation();
+    module.walk([&](func::FuncOp function) {
+      if (function->getParentOp() != module &&
+          MemoryPlanner::takesSpace(function))
+        isError |= report({function,
+                           {},
+                           UnknownSize{function.getLoc(),
+                                       "it is in a module inside another"}});
+    });
+    return isError;
   }
 
   /// Says why a function is not planned; whether that is an error.

@@ -20,6 +20,8 @@ Value SizeEmitter::constant(int64_t value) {
 }
 
 Value SizeEmitter::get(Size size) {
+  if (Value known = values.lookup(size))
+    return known;
   for (Size part : inOrder(size)) {
     if (values.contains(part))
       continue;

@@ -145,3 +145,17 @@ func.func @one(%a: !pol.arena) {
   call @two(%a, %a) : (!pol.arena, !pol.arena) -> ()
   return
 }
+
+// -----
+
+// A module inside another.
+
+func.func @outer() {
+  return
+}
+module @inner {
+  // expected-remark @below {{the footprint of @nested is not known before a run, as it is in a module inside another}}
+  func.func @nested(%a: !pol.arena) {
+    return
+  }
+}
