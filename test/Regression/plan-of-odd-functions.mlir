@@ -118,3 +118,19 @@ func.func @unsigned(%a: !pol.arena) -> f32 {
   %v = memref.load %last[%c0] : memref<64xf32>
   return %v : f32
 }
+
+// -----
+
+// Nothing of a GPU's memory, for a callee.
+
+// CHECK-LABEL: func.func @nothing(
+// CHECK-NOT: memref.alloca
+// CHECK: pol.carve
+// CHECK: call @takes_nothing(
+func.func private @takes_nothing(%g: !pol.arena<#gpu.address_space<global>>) {
+  return
+}
+func.func @nothing(%g: !pol.arena<#gpu.address_space<global>>) {
+  call @takes_nothing(%g) : (!pol.arena<#gpu.address_space<global>>) -> ()
+  return
+}

@@ -259,7 +259,7 @@ static void inlineBody(func::CallOp call, func::FuncOp body) {
 /// A function that is called with spaces, not slabs: it carves the slabs and
 /// calls `body`, which has what the function did. The call.
 static func::CallOp emitWrapper(func::FuncOp function, func::FuncOp body,
-                                const FunctionPlan &plan) {
+                                const FunctionPlan &plan, bool isInlined) {
   OpBuilder builder(function.getContext());
   Location loc = function.getLoc();
   Block *block = function.addEntryBlock();
@@ -270,8 +270,11 @@ static func::CallOp emitWrapper(func::FuncOp function, func::FuncOp body,
   for (const SpacePlan &space : plan.spaces) {
     Value from = block->getArgument(space.argument);
     MemRefType type = getSlabType(from.getType());
-    if (space.getBytes()->isConstant(0)) {
-      // Nothing is taken, and nothing can fail.
+    bool isUnused = body.getArgument(space.argument).use_empty() && isInlined;
+    if (space.getBytes()->isConstant(0) &&
+        (isUnused || !type.getMemorySpace())) {
+      // Nothing is taken, and nothing can fail. The stack is no memory but the
+      // default one's, as long as anybody looks.
       Value empty = memref::AllocaOp::create(
           builder, loc,
           MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(),
@@ -462,7 +465,7 @@ struct PlanMemory : pol::impl::PlanMemoryBase<PlanMemory> {
         continue;
       func::FuncOp body = bodies.at(function);
       bool isCalled = !SymbolTable::symbolKnownUseEmpty(body, module);
-      func::CallOp call = emitWrapper(function, body, *plan);
+      func::CallOp call = emitWrapper(function, body, *plan, !isCalled);
       if (!isCalled)
         inlineBody(call, body);
     }
