@@ -92,6 +92,10 @@ func.func @placed(%arena: !pol.arena, %n: index) -> i64 {
   %b, %ok = pol.carve %arena[%n] {kernel = "k", name = "t", role = #pol.role<scratch>} : !pol.arena -> memref<4x?xf32>
   // CHECK: %{{.*}}, %{{.*}} = pol.carve %[[ARENA]] : !pol.arena -> memref<f32>
   %s, %ok2 = pol.carve %arena : !pol.arena -> memref<f32>
+  // CHECK: %[[SLAB:.*]], %{{.*}} = pol.carve %[[ARENA]][%[[N]]] {alignment = 256 : i64, kernel = "f", role = #pol.role<slab>} : !pol.arena -> memref<?xi8>
+  %slab, %ok3 = pol.carve %arena[%n] {alignment = 256, kernel = "f", role = #pol.role<slab>} : !pol.arena -> memref<?xi8>
+  // CHECK: pol.trim %[[SLAB]] to %[[N]] in %[[ARENA]] : memref<?xi8>, !pol.arena
+  pol.trim %slab to %n in %arena : memref<?xi8>, !pol.arena
   // CHECK: pol.retract %[[ARENA]], %[[M]] : !pol.arena
   %done = pol.retract %arena, %m : !pol.arena
   // CHECK: pol.reset %[[ARENA]] : !pol.arena
