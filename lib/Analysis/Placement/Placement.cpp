@@ -67,14 +67,16 @@ std::optional<std::string> mlir::pol::placement::check(const Buffers &buffers) {
   // Solvers number buffers and times, of which gaps add some, in 32 bits.
   size_t count = 0;
   int64_t sum = 0;
+  // Solvers add two such sums.
+  constexpr int64_t maxSum = (int64_t(1) << 62) - 1;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Buffer &buffer = buffers[i];
     if (auto fault = checkBuffer(buffer, "buffer " + std::to_string(i)))
       return fault;
     if (__builtin_add_overflow(sum, buffer.size, &sum) ||
-        __builtin_add_overflow(sum, buffer.alignment - 1, &sum))
-      return "expected the sizes and alignments to add up in 64 bits, but got "
-             "too much at buffer " +
+        __builtin_add_overflow(sum, buffer.alignment - 1, &sum) || sum > maxSum)
+      return "expected the sizes and alignments to add up to less than 2^62, "
+             "but got too much at buffer " +
              std::to_string(i);
     count += 1 + buffer.gaps.size();
   }

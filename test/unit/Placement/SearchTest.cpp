@@ -271,8 +271,11 @@ TEST(Check, SaysWhatIsWrong) {
                   std::to_string(alignment));
   EXPECT_NE(fault({INT64_MIN, INT64_MAX, 1}), "");
   EXPECT_EQ(fault({0, 1, INT64_MAX}),
-            "expected the sizes and alignments to add up in 64 bits, but got "
-            "too much at buffer 1");
+            "expected the sizes and alignments to add up to less than 2^62, "
+            "but got too much at buffer 1");
+  // As much as there may be, and a byte more, which once went on forever.
+  EXPECT_EQ(fault({0, 1, (int64_t(1) << 62) - 2}), "");
+  EXPECT_NE(fault({0, 1, (int64_t(1) << 62) - 1}), "");
   EXPECT_NE(fault({0, 1, INT64_MAX / 2 + 2, int64_t(1) << 62}), "");
   EXPECT_NE(fault({0, 1, 1, INT64_MIN}), "");
   EXPECT_EQ(fault({2, 5, 8, 1, {{1, 3}}}),

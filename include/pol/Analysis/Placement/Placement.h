@@ -50,8 +50,8 @@ struct Placement {
 };
 
 /// What is wrong with the buffers, in words; nothing if they can be placed. All
-/// other functions take only buffers that pass. Sizes that might overflow 64
-/// bits when stacked on each other do not.
+/// other functions take only buffers that pass. Sizes and alignments that add
+/// up to 2^62 or more do not.
 std::optional<std::string> check(const Buffers &buffers);
 
 /// No placement is lower than this: the most bytes that are in use at a time,
