@@ -269,9 +269,10 @@ class OptionErrors(PolRunTest):
 
     def test_values(self):
         for option, values in {
-                "--space": ("", "stack", "arena", "arena:", "arena:-1",
+                "--space": ("", "stack", "arena:", "arena:-1", "arenas",
                             "arena:1T", "arena:x", "arena:1.5M", "heap:1",
                             "arena:9999999999999999999", "arena:8589934592G"),
+                "--placement": ("", "planned", "Plan", "x"),
                 "--threads": ("", "0", "-1", "x", "4097", "1e3", "2 "),
                 "--time": ("", "0", "-1", "x", "1.5", "99999999999999999999"),
                 "--opt-level": ("", "4", "-1", "x", "O3"),
@@ -309,14 +310,24 @@ class OptionErrors(PolRunTest):
                     f"cannot write '{report}'")
 
     def test_arena_too_small(self):
-        for size in ("0", "1", "47"):
-            self.check_entry_failure(
-                "norm", [*self.X, "--output", "y.npy", "--memory-report=r.json",
-                         "--space", f"arena:{size}"],
-                "'y'", "'pol.rms_norm'", "3x4xf32", "wants 48 bytes",
-                f"but {size} {'is' if size == '1' else 'are'} available",
-                "m.mlir:8:")
-        self.run_entry("norm", *self.X, "--space", "arena:48")
+        carved = ("'y'", "'pol.rms_norm'", "3x4xf32", "m.mlir:8:")
+        for placement, parts in (("carve", carved), ("bump", ("m.mlir:7:",)),
+                                 ("plan", ("function 'norm'", "m.mlir:7:"))):
+            more = [*self.X, f"--placement={placement}"]
+            for size in ("0", "1", "47"):
+                self.check_entry_failure(
+                    "norm", [*more, "--output", "y.npy", "--space",
+                             f"arena:{size}", "--memory-report=r.json"],
+                    *parts, "wants 48 bytes",
+                    f"but {size} {'is' if size == '1' else 'are'} available")
+            self.run_entry("norm", *more, "--space", "arena:48")
+
+    def test_no_footprint(self):
+        """Of a function whose sizes depend on data, or that is not planned."""
+        self.check_entry_failure("norm", [*self.X, "--placement=carve",
+                                          "--space=arena"], "--space")
+        self.check_entry_failure("norm", [*self.X, "--plan-only", "--output",
+                                          "y.npy"], "--plan-only")
 
     def test_memory_that_nobody_has(self):
         self.check_entry_failure("norm", [*self.X, "--space",
