@@ -78,10 +78,9 @@ Size SizeAnalysis::translate(Size expr, func::FuncOp callee,
       used[part->value] = true;
     }
   for (auto [number, parameter] : llvm::enumerate(getSizeParameters(callee)))
-    values.push_back(
-        number < used.size() && used[number]
-            ? lookup({arguments[parameter.argument], parameter.dimension})
-            : nullptr);
+    values.push_back(number < used.size() && used[number]
+                         ? getArgument(arguments, parameter)
+                         : nullptr);
   return sizes.substitute(expr, values);
 }
 

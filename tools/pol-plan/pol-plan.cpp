@@ -8,15 +8,14 @@
 
 // Places buffers of a table in memory.
 
+#include "CommandLine.h"
 #include "Generate.h"
 #include "Message.h"
 #include "Table.h"
 #include "pol/Analysis/Placement/Validate.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 #include <chrono>
@@ -80,23 +79,6 @@ static const char *const overview =
     "  pol-plan --input F.csv --heuristic --compare\n\n"
     "The exit status is 1, and nothing is written, when the capacity is not "
     "met.\n";
-
-/// LLVM's parser complains in its own words, mostly by way of `complaint`: the
-/// first line of it is the error.
-static bool parseCommandLine(int argc, char **argv) {
-  std::string complaint;
-  llvm::raw_string_ostream stream(complaint);
-  if (cl::ParseCommandLineOptions(argc, argv, overview, &stream))
-    return true;
-  llvm::StringRef line = llvm::StringRef(complaint).split('\n').first;
-  // After the name of the program.
-  line = line.split(": ").second.split(".  Try").first;
-  line.consume_back("!");
-  if (!line.empty())
-    llvm::errs() << "pol-plan: error: " << llvm::toLower(line.front())
-                 << line.drop_front() << ", see pol-plan --help\n";
-  return false;
-}
 
 static llvm::Expected<Numbers> parseNumbers(const Options &options) {
   Numbers numbers;
@@ -265,18 +247,5 @@ static llvm::Error run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  // The LLVM library brings options of its own. Categories are forgotten too:
-  // ours is made with the options.
-  cl::ResetCommandLineParser();
-  Options options;
-  cl::HideUnrelatedOptions(options.category);
-  if (!parseCommandLine(argc, argv))
-    return 1;
-  if (llvm::Error error = run(options)) {
-    llvm::errs() << "pol-plan: error: " << llvm::toString(std::move(error))
-                 << "\n";
-    return 1;
-  }
-  return 0;
+  return pol_run::runTool<Options>(argc, argv, "pol-plan", overview, run);
 }

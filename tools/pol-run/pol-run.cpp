@@ -9,6 +9,7 @@
 // Compiles a function in memory and runs it on real arrays.
 
 #include "Arguments.h"
+#include "CommandLine.h"
 #include "Compile.h"
 #include "InputSpec.h"
 #include "Message.h"
@@ -22,10 +23,8 @@
 #include "mlir/Support/FileUtilities.h"
 #include "pol/RegisterAll.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/Threading.h"
@@ -125,23 +124,6 @@ static double secondsSince(std::chrono::steady_clock::time_point start) {
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
-
-/// LLVM's parser complains in its own words, mostly by way of `complaint`: the
-/// first line of it is the error.
-static bool parseCommandLine(int argc, char **argv) {
-  std::string complaint;
-  llvm::raw_string_ostream stream(complaint);
-  if (cl::ParseCommandLineOptions(argc, argv, overview, &stream))
-    return true;
-  llvm::StringRef line = llvm::StringRef(complaint).split('\n').first;
-  // After the name of the program.
-  line = line.split(": ").second.split(".  Try").first;
-  line.consume_back("!");
-  if (!line.empty())
-    llvm::errs() << "pol-run: error: " << llvm::toLower(line.front())
-                 << line.drop_front() << ", see pol-run --help\n";
-  return false;
-}
 
 static llvm::Expected<int64_t> parseNumber(const cl::opt<std::string> &option,
                                            int64_t min, int64_t max) {
@@ -437,18 +419,5 @@ static llvm::Error run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  // The LLVM library brings options of its own, some by the names of ours.
-  // Categories are forgotten too: ours is made with the options.
-  cl::ResetCommandLineParser();
-  Options options;
-  cl::HideUnrelatedOptions(options.category);
-  if (!parseCommandLine(argc, argv))
-    return 1;
-  if (llvm::Error error = run(options)) {
-    llvm::errs() << "pol-run: error: " << llvm::toString(std::move(error))
-                 << "\n";
-    return 1;
-  }
-  return 0;
+  return pol_run::runTool<Options>(argc, argv, "pol-run", overview, run);
 }

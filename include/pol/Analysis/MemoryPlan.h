@@ -147,6 +147,18 @@ private:
   DenseMap<Operation *, std::pair<int64_t, int64_t>> points;
 };
 
+/// Whether an op may run its regions more than once, or in ways that nothing is
+/// known of.
+bool mayRepeat(Operation *op);
+
+/// Why a size is not known: what a callee allocates, or how often a loop leaves
+/// something allocated.
+UnknownSize getUnknownCallee(func::CallOp call);
+UnknownSize getUnknownTrips(Operation *loop);
+
+/// "file:line:column", empty if there is none.
+std::string describePlace(Location loc);
+
 /// The bytes of a loop's trips, each `stride` after the one before, and the
 /// last of them taking `last`.
 Size getLoopBytes(SizeContext &context, Size trips, Size stride, Size last);

@@ -49,6 +49,10 @@ public:
   /// shapes.
   Size get(Value value);
   Size getExtent(Value memref, int64_t dimension);
+  /// What a call passes for a parameter of its callee.
+  Size getArgument(ValueRange arguments, SizeParameter parameter) {
+    return lookup({arguments[parameter.argument], parameter.dimension});
+  }
   /// How often a loop runs its body; null if that is not known.
   Size getTrips(LoopLikeOpInterface loop);
   /// An expression of a callee in the parameters of its caller; null if it

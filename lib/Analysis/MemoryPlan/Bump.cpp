@@ -125,10 +125,9 @@ bool BumpSimulation::visitOp(Operation *op, size_t scope, BumpState &state) {
   }
   if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
     return visitBranches(op, scope, state);
-  auto branch = dyn_cast<RegionBranchOpInterface>(op);
-  if (branch && !branch.hasLoop() && op->getNumRegions() == 1)
-    return visit(op->getRegion(0).front(), scope, state);
-  return visitLoop(op, scope, state);
+  if (mayRepeat(op))
+    return visitLoop(op, scope, state);
+  return visit(op->getRegion(0).front(), scope, state);
 }
 
 bool BumpSimulation::visitCall(func::CallOp call, size_t scope,
@@ -145,10 +144,7 @@ bool BumpSimulation::visitCall(func::CallOp call, size_t scope,
       item.kept = planner.translate(call, inside->bumpKept);
     }
     if (!item.bytes || !item.kept) {
-      unknown = UnknownSize{call.getLoc(),
-                            "what @" + call.getCallee().str() +
-                                " allocates does not follow from the shapes "
-                                "here"};
+      unknown = getUnknownCallee(call);
       return false;
     }
     take(item, scope, state);
@@ -206,9 +202,7 @@ bool BumpSimulation::visitLoop(Operation *op, size_t scope, BumpState &state) {
     item.bytes = trip.peak;
     item.kept = trip.end;
   } else {
-    unknown = UnknownSize{
-        op->getLoc(), "every trip of this loop allocates something that stays, "
-                      "and how many there are does not follow from shapes"};
+    unknown = getUnknownTrips(op);
     return false;
   }
   if (assign) {

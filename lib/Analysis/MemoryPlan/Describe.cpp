@@ -84,26 +84,13 @@ void PlanDescriber::enter(func::CallOp call, Activation &caller) {
   func::FuncOp callee = planner.getCallee(call);
   activation->plan = &planner.getPlan(callee);
   for (SizeParameter parameter : getSizeParameters(callee)) {
-    Value argument = call.getOperand(parameter.argument);
     Size size =
-        parameter.dimension < 0
-            ? planner.getSizes().get(argument)
-            : planner.getSizes().getExtent(argument, parameter.dimension);
+        planner.getSizes().getArgument(call.getArgOperands(), parameter);
     activation->parameters.push_back(
         size ? context.substitute(size, caller.parameters) : nullptr);
   }
   number(callee, *activation);
   caller.calls.emplace_back(call, std::move(activation));
-}
-
-/// "file:line:col".
-static std::string getPlace(Location loc) {
-  auto file = loc->findInstanceOf<FileLineColLoc>();
-  if (!file)
-    return "";
-  return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-          Twine(file.getColumn()))
-      .str();
 }
 
 void PlanDescriber::addItem(const Activation &activation,
@@ -128,7 +115,7 @@ void PlanDescriber::addItem(const Activation &activation,
   buffer.kernel = alloc.getKernel().value_or("").str();
   if (alloc.getRole())
     buffer.role = stringifyBufferRole(*alloc.getRole()).str();
-  buffer.location = getPlace(alloc.getLoc());
+  buffer.location = describePlace(alloc.getLoc());
   buffer.function = function.getSymName().str();
   buffer.bytes = bytes;
   buffer.offset = region.offset;

@@ -55,7 +55,7 @@ private:
   void noteAlias(Value value, Operation *source);
   Operation *getHolder(Operation *source) const;
   void carryEverywhere(Operation *source);
-  bool makeScopes();
+  void makeScopes();
   bool addItem(Operation *source, unsigned argument);
   void guard(MemoryItem &item);
   size_t getScope(Operation *op);
@@ -74,15 +74,6 @@ private:
   std::optional<UnknownSize> unknown;
 };
 } // namespace
-
-/// Whether an op may run its regions more than once, or in ways that nothing is
-/// known of.
-static bool mayRepeat(Operation *op) {
-  if (isa<FrameOp, scf::IfOp, scf::IndexSwitchOp>(op))
-    return false;
-  auto branch = dyn_cast<RegionBranchOpInterface>(op);
-  return !branch || branch.hasLoop() || op->getNumRegions() != 1;
-}
 
 /// The outermost loop around `op` that `source` is not in; else `op`.
 static Operation *liftOutOfLoops(Operation *op, Operation *source) {
@@ -183,7 +174,7 @@ void LiveRangeFinder::visitStores() {
 //===----------------------------------------------------------------------===//
 
 /// A loop that carries something gets a scope of its own.
-bool LiveRangeFinder::makeScopes() {
+void LiveRangeFinder::makeScopes() {
   plan.scopes.push_back({function});
   llvm::SmallSetVector<Operation *, 4> loops;
   for (auto &[source, life] : lives)
@@ -197,7 +188,6 @@ bool LiveRangeFinder::makeScopes() {
     scopeOf[loop] = plan.scopes.size();
     plan.scopes.push_back({loop});
   }
-  return true;
 }
 
 size_t LiveRangeFinder::getScope(Operation *op) {
@@ -235,10 +225,7 @@ bool LiveRangeFinder::addItem(Operation *source, unsigned argument) {
     item.begin = points.getStart(source);
     item.end = item.keptFrom = points.getEnd(source) + 1;
     if (!item.bytes || !item.kept)
-      unknown = UnknownSize{source->getLoc(),
-                            "what @" + call.getCallee().str() +
-                                " allocates does not follow from the shapes "
-                                "here"};
+      unknown = getUnknownCallee(call);
   }
   if (unknown)
     return false;
@@ -297,10 +284,7 @@ bool LiveRangeFinder::closeLoop(size_t number) {
   auto loop = dyn_cast<LoopLikeOpInterface>(scope.op);
   Size trips = loop ? planner.getSizes().getTrips(loop) : nullptr;
   if (!trips) {
-    unknown = UnknownSize{
-        scope.op->getLoc(),
-        "every trip of this loop allocates something that stays, and how many "
-        "there are does not follow from shapes"};
+    unknown = getUnknownTrips(scope.op);
     return false;
   }
   MemoryItem item{scope.op};

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pol/Analysis/MemoryPlan.h"
 
 using namespace mlir;
@@ -194,6 +195,33 @@ FunctionPlan MemoryPlanner::makePlan(func::FuncOp function) {
   if (plan.unknown)
     plan.spaces.clear();
   return plan;
+}
+
+bool mlir::pol::mayRepeat(Operation *op) {
+  if (isa<FrameOp, scf::IfOp, scf::IndexSwitchOp>(op))
+    return false;
+  auto branch = dyn_cast<RegionBranchOpInterface>(op);
+  return !branch || branch.hasLoop() || op->getNumRegions() != 1;
+}
+
+UnknownSize mlir::pol::getUnknownCallee(func::CallOp call) {
+  return {call.getLoc(), "what @" + call.getCallee().str() +
+                             " allocates does not follow from the shapes here"};
+}
+
+UnknownSize mlir::pol::getUnknownTrips(Operation *loop) {
+  return {loop->getLoc(), "every trip of this loop allocates something that "
+                          "stays, and how many there are does not follow from "
+                          "shapes"};
+}
+
+std::string mlir::pol::describePlace(Location loc) {
+  auto file = loc->findInstanceOf<FileLineColLoc>();
+  if (!file)
+    return "";
+  return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+          Twine(file.getColumn()))
+      .str();
 }
 
 Size mlir::pol::getLoopBytes(SizeContext &context, Size trips, Size stride,

@@ -107,8 +107,6 @@ private:
 
 /// An item as users know it, with its place in the source.
 std::string describeItem(const MemoryItem &item);
-/// "file:line:col", or nothing.
-std::string describePlace(Location loc);
 /// Whether at most one of two ops runs on a trip that both are on.
 bool areExclusive(Operation *one, Operation *other);
 

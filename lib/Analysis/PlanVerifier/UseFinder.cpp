@@ -14,15 +14,6 @@
 using namespace mlir;
 using namespace mlir::pol;
 
-std::string mlir::pol::describePlace(Location loc) {
-  auto file = loc->findInstanceOf<FileLineColLoc>();
-  if (!file)
-    return "";
-  return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-          Twine(file.getColumn()))
-      .str();
-}
-
 std::string mlir::pol::describeItem(const MemoryItem &item) {
   std::string text = "the loop";
   if (auto alloc = dyn_cast<AllocOp>(item.op))
