@@ -57,8 +57,6 @@ private:
                         const placement::Buffers &buffers) const;
   placement::Buffers getBuffers(ArrayRef<int64_t> parameters) const;
   Layout<Size> placeStatic(const Order &allocation);
-  SmallVector<double> rate(const Order &order, const Order &allocation,
-                           ArrayRef<placement::Buffers> samples) const;
   SmallVector<Order> findBetterOrders(const Order &allocation);
   std::vector<std::vector<int64_t>> getSamples() const;
   Layout<Size> choose(const Layout<Size> &first, const Layout<Size> &second);
@@ -281,18 +279,6 @@ std::vector<std::vector<int64_t>> ScopePlacer::getSamples() const {
   return samples;
 }
 
-/// The heights of an order on the samples, relative to that of allocation.
-SmallVector<double>
-ScopePlacer::rate(const Order &order, const Order &allocation,
-                  ArrayRef<placement::Buffers> samples) const {
-  SmallVector<double> ratings;
-  for (const placement::Buffers &buffers : samples) {
-    double base = stack(allocation, buffers).height;
-    ratings.push_back(base ? stack(order, buffers).height / base : 1);
-  }
-  return ratings;
-}
-
 /// Orders that are lower than that of allocation, each on some samples.
 SmallVector<Order> ScopePlacer::findBetterOrders(const Order &allocation) {
   std::vector<placement::Buffers> samples;
@@ -301,6 +287,10 @@ SmallVector<Order> ScopePlacer::findBetterOrders(const Order &allocation) {
     if (placement::check(samples.back()))
       samples.pop_back();
   }
+  SmallVector<int64_t> bases;
+  for (const placement::Buffers &buffers : samples)
+    bases.push_back(stack(allocation, buffers).height);
+  // Each with its heights on the samples, relative to that of allocation.
   SmallVector<std::pair<Order, SmallVector<double>>> candidates;
   for (const placement::Buffers &buffers : samples) {
     placement::GreedyOptions options;
@@ -310,7 +300,9 @@ SmallVector<Order> ScopePlacer::findBetterOrders(const Order &allocation) {
     llvm::stable_sort(order, [&](unsigned left, unsigned right) {
       return placed.offsets[left] < placed.offsets[right];
     });
-    SmallVector<double> ratings = rate(order, allocation, samples);
+    SmallVector<double> ratings;
+    for (auto [sample, base] : llvm::zip_equal(samples, bases))
+      ratings.push_back(base ? double(stack(order, sample).height) / base : 1);
     candidates.emplace_back(std::move(order), std::move(ratings));
   }
   // The one that adds most to those there are, as long as it is worth its code.
