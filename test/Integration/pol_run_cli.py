@@ -563,6 +563,28 @@ class MemoryReports(PolRunTest):
             del space["capacity"]
             self.assertEqual(self.report("loop", *more, "--plan-only"), report)
 
+    def test_heap_beside_arena(self):
+        """What is planned is told of its own space, whatever is before it."""
+        (self.folder / "m.mlir").write_text("""
+            func.func @f(%h: !pol.heap, %a: !pol.arena, %n: index)
+                -> (memref<?xf32>, memref<64xf32>) {
+              %x = pol.alloc %h[%n] {name = "x"} : !pol.heap -> memref<?xf32>
+              %y = pol.alloc %a {name = "y"} : !pol.arena -> memref<64xf32>
+              return %x, %y : memref<?xf32>, memref<64xf32>
+            }""")
+        for space, kinds in (("heap", ("heap0", "heap1")),
+                             ("arena:1K", ("arena0", "arena1")),
+                             ("arena", ("heap0", "arena1"))):
+            report = self.report("f", "--input", "index=10", "--space", space)
+            self.assertEqual({row["name"]: row["space"]
+                              for row in report["buffers"]},
+                             dict(zip("xy", kinds)))
+            first, second = report["spaces"]
+            self.assertEqual((first["name"], second["name"]), kinds)
+            self.assertEqual((second["mode"], second["peak"]),
+                             ("planned", 256))
+        self.assertEqual(second["capacity"], 256)
+
     def test_exact_arena(self):
         """The arena is what the function needs; one byte less is too small."""
         inputs = ("--input", "300x64xf32=normal:1")

@@ -179,25 +179,33 @@ llvm::Error Arguments::bindInputs() {
 }
 
 llvm::Error Arguments::bindSpaces(SpaceSpec spec, Footprints footprints) {
-  std::vector<int64_t> bytes;
+  llvm::DenseMap<unsigned, int64_t> bytes;
   if (spec.isExact) {
     auto needed = footprints(getSizeParameters());
     if (!needed)
       return needed.takeError();
     bytes = std::move(*needed);
   }
-  for (auto [words, input] : llvm::zip_equal(arguments, type.getInputs())) {
+  for (auto [number, input] : llvm::enumerate(type.getInputs())) {
     if (!isSpace(input))
       continue;
-    if (spec.isExact)
-      spec.arenaBytes = bytes[spaces.size()];
+    if (spec.isExact) {
+      auto found = bytes.find(number);
+      spec.arenaBytes = found == bytes.end()
+                            ? std::nullopt
+                            : std::optional<int64_t>(found->second);
+    }
     auto space = HostSpace::create(spec);
     if (!space)
       return space.takeError();
-    words.push_back(reinterpret_cast<int64_t>((*space)->get()));
+    arguments[number].push_back(reinterpret_cast<int64_t>((*space)->get()));
     spaces.push_back(std::move(*space));
   }
   return llvm::Error::success();
+}
+
+size_t Arguments::getSpaceNumber(unsigned argument) const {
+  return llvm::count_if(type.getInputs().take_front(argument), isSpace);
 }
 
 llvm::SmallVector<int64_t> Arguments::getSizeParameters() const {

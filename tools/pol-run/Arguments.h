@@ -24,7 +24,8 @@ namespace pol_run {
 struct SpaceSpec {
   /// Bytes of an arena; no value for a heap.
   std::optional<int64_t> arenaBytes;
-  /// Whether it is an arena of just the bytes that are needed.
+  /// Whether it is an arena of just the bytes that are needed. What is not
+  /// carved from, and so has no such number, is a heap then.
   bool isExact = false;
 };
 
@@ -52,9 +53,11 @@ private:
 /// The values that one call needs, and room for what it returns.
 class Arguments {
 public:
-  /// Says how many bytes each space argument needs, given the parameters.
-  using Footprints = llvm::function_ref<llvm::Expected<std::vector<int64_t>>(
-      llvm::ArrayRef<int64_t>)>;
+  /// Says how many bytes an argument needs that is a space carved from, given
+  /// the parameters.
+  using Footprints =
+      llvm::function_ref<llvm::Expected<llvm::DenseMap<unsigned, int64_t>>(
+          llvm::ArrayRef<int64_t>)>;
 
   /// Fits arrays to the entry's type. Arrays are taken in order by the
   /// arguments that are no spaces.
@@ -62,6 +65,9 @@ public:
                                         std::vector<Array> inputs,
                                         SpaceSpec spaces,
                                         Footprints footprints);
+
+  /// Which of the spaces an argument is.
+  size_t getSpaceNumber(unsigned argument) const;
 
   /// What sizes in the entry are functions of: dynamic extents of memrefs and
   /// `index` arguments, in order.

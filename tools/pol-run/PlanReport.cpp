@@ -13,14 +13,14 @@
 using namespace pol_run;
 using namespace mlir::pol;
 
-llvm::Expected<std::vector<int64_t>>
+llvm::Expected<llvm::DenseMap<unsigned, int64_t>>
 pol_run::getFootprints(const PlanDescription &plan,
                        llvm::ArrayRef<int64_t> parameters) {
   SizeEvaluator evaluate(parameters);
-  std::vector<int64_t> footprints;
+  llvm::DenseMap<unsigned, int64_t> footprints;
   for (const PlannedSpace &space : plan.spaces) {
-    footprints.push_back(evaluate(space.bytes));
-    if (footprints.back() == SizeExpr::overflow)
+    int64_t bytes = footprints[space.argument] = evaluate(space.bytes);
+    if (bytes == SizeExpr::overflow)
       return makeError("expected what '" + plan.function +
                        "' allocates to fit 64 bits");
   }
@@ -93,19 +93,15 @@ static void compressSteps(llvm::MutableArrayRef<ReportedSpace> spaces,
   }
 }
 
-void pol_run::addPlan(std::vector<ReportedSpace> &spaces,
-                      const PlanDescription &plan,
-                      llvm::ArrayRef<int64_t> parameters,
-                      llvm::StringRef mode) {
+std::vector<ReportedSpace>
+pol_run::reportPlan(const PlanDescription &plan,
+                    llvm::ArrayRef<int64_t> parameters, llvm::StringRef mode) {
   SizeEvaluator evaluate(parameters);
-  for (auto [number, planned] : llvm::enumerate(plan.spaces)) {
-    ReportedSpace &observed = spaces[number];
-    ReportedSpace space = reportSpace(planned, plan.steps, evaluate);
-    space.name = observed.name;
-    space.mode = mode == "plan" ? "planned" : mode.str();
-    space.capacity = observed.capacity;
-    observed = std::move(space);
+  std::vector<ReportedSpace> spaces;
+  for (const PlannedSpace &planned : plan.spaces) {
+    spaces.push_back(reportSpace(planned, plan.steps, evaluate));
+    spaces.back().mode = mode == "plan" ? "planned" : mode.str();
   }
-  compressSteps(llvm::MutableArrayRef(spaces).take_front(plan.spaces.size()),
-                plan.steps);
+  compressSteps(spaces, plan.steps);
+  return spaces;
 }

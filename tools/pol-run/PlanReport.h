@@ -17,16 +17,16 @@
 
 namespace pol_run {
 
-/// The bytes that each space argument needs; an error where they overflow.
-llvm::Expected<std::vector<int64_t>>
+/// The bytes that each space needs, by its argument; an error where they
+/// overflow.
+llvm::Expected<llvm::DenseMap<unsigned, int64_t>>
 getFootprints(const mlir::pol::PlanDescription &plan,
               llvm::ArrayRef<int64_t> parameters);
 
-/// Puts what was planned in place of the slabs that were observed in `spaces`,
-/// which come in the order of the space arguments.
-void addPlan(std::vector<mlir::pol::ReportedSpace> &spaces,
-             const mlir::pol::PlanDescription &plan,
-             llvm::ArrayRef<int64_t> parameters, llvm::StringRef mode);
+/// The plan's spaces for these sizes, in order, as yet without names.
+std::vector<mlir::pol::ReportedSpace>
+reportPlan(const mlir::pol::PlanDescription &plan,
+           llvm::ArrayRef<int64_t> parameters, llvm::StringRef mode);
 
 } // namespace pol_run
 

@@ -299,6 +299,20 @@ static llvm::Error writeReport(llvm::StringRef path,
   return llvm::Error::success();
 }
 
+/// Puts what was planned in place of the slabs that were observed.
+static void addPlan(mlir::pol::MemoryReport &report,
+                    const mlir::pol::PlanDescription &plan,
+                    const Arguments &arguments, llvm::StringRef mode) {
+  auto spaces = reportPlan(plan, arguments.getSizeParameters(), mode);
+  for (auto [planned, space] : llvm::zip_equal(plan.spaces, spaces)) {
+    mlir::pol::ReportedSpace &observed =
+        report.spaces[arguments.getSpaceNumber(planned.argument)];
+    space.name = observed.name;
+    space.capacity = observed.capacity;
+    observed = std::move(space);
+  }
+}
+
 /// Reports what a run would need, given the inputs' shapes.
 static llvm::Error reportPlanOnly(const Options &options,
                                   const CompiledEntry &entry,
@@ -316,11 +330,11 @@ static llvm::Error reportPlanOnly(const Options &options,
       return arguments.takeError();
     parameters = arguments->getSizeParameters();
   }
-  mlir::pol::MemoryReport report = {entry.getName().str(), {}};
-  for (size_t number = 0; number < plan->spaces.size(); ++number)
-    report.spaces.emplace_back().name =
+  mlir::pol::MemoryReport report = {
+      entry.getName().str(), reportPlan(*plan, parameters, options.placement)};
+  for (auto [number, space] : llvm::enumerate(report.spaces))
+    space.name =
         plan->spaces.size() == 1 ? "arena" : "arena" + std::to_string(number);
-  addPlan(report.spaces, *plan, parameters, options.placement);
   if (!entry.getStackBuffers().empty())
     report.spaces.push_back(reportStack(entry.getStackBuffers()));
   return writeReport(options.report, report);
@@ -382,7 +396,7 @@ static llvm::Error run(const Options &options) {
   llvm::Expected<Arguments> arguments = Arguments::bind(
       entry->getType(), std::move(*inputs), *spaces,
       [&](llvm::ArrayRef<int64_t> parameters)
-          -> llvm::Expected<std::vector<int64_t>> {
+          -> llvm::Expected<llvm::DenseMap<unsigned, int64_t>> {
         if (!plan)
           return makeError("expected --space to be heap or arena:BYTES, as the "
                            "footprint of '" +
@@ -405,8 +419,7 @@ static llvm::Error run(const Options &options) {
     mlir::pol::MemoryReport report = {entry->getName().str(),
                                       observer.getSpaces()};
     if (plan)
-      addPlan(report.spaces, *plan, arguments->getSizeParameters(),
-              options.placement);
+      addPlan(report, *plan, *arguments, options.placement);
     if (!entry->getStackBuffers().empty())
       report.spaces.push_back(reportStack(entry->getStackBuffers()));
     if (llvm::Error error = writeReport(options.report, report))
