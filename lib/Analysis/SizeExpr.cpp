@@ -8,6 +8,7 @@
 
 #include "pol/Analysis/SizeExpr.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -138,13 +139,14 @@ int64_t SizeEvaluator::operator()(Size expr) {
   return values.at(expr);
 }
 
-std::vector<Size> mlir::pol::inOrder(ArrayRef<Size> exprs) {
-  llvm::DenseMap<Size, bool> seen;
+std::vector<Size> mlir::pol::inOrder(ArrayRef<Size> exprs,
+                                     llvm::function_ref<bool(Size)> isDone) {
+  llvm::DenseSet<Size> seen;
   std::vector<Size> order;
   llvm::SmallVector<Size> work(exprs);
   while (!work.empty()) {
     Size expr = work.pop_back_val();
-    if (!seen.try_emplace(expr, true).second)
+    if (isDone(expr) || !seen.insert(expr).second)
       continue;
     order.push_back(expr);
     work.append(expr->operands.begin(), expr->operands.end());

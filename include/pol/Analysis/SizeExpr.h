@@ -14,6 +14,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <deque>
@@ -132,8 +133,11 @@ private:
   llvm::DenseMap<Size, int64_t> values;
 };
 
-/// All that the expressions are made of, operands before users.
-std::vector<Size> inOrder(llvm::ArrayRef<Size> exprs);
+/// All that the expressions are made of, operands before users, without what is
+/// done already and what only that is made of.
+std::vector<Size> inOrder(
+    llvm::ArrayRef<Size> exprs,
+    llvm::function_ref<bool(Size)> isDone = [](Size) { return false; });
 
 } // namespace mlir::pol
 

@@ -22,9 +22,8 @@ Value SizeEmitter::constant(int64_t value) {
 Value SizeEmitter::get(Size size) {
   if (Value known = values.lookup(size))
     return known;
-  for (Size part : inOrder(size)) {
-    if (values.contains(part))
-      continue;
+  auto isEmitted = [&](Size part) { return values.contains(part); };
+  for (Size part : inOrder(size, isEmitted)) {
     SmallVector<Value, 3> operands;
     for (Size operand : part->operands)
       operands.push_back(values.at(operand));
