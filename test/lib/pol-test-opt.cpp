@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::pol::registerAll(registry);
   mlir::pol::test::registerTestExpandScale();
+  mlir::pol::test::registerTestMasks();
   registry.insert<mlir::pol::test::TestPolDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "pol-opt with a dialect of kernels for its tests\n",
