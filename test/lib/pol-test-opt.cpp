@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   mlir::pol::registerAll(registry);
   mlir::pol::test::registerTestExpandScale();
   mlir::pol::test::registerTestRegionGradient();
+  mlir::pol::test::registerTestMasks();
   registry.insert<mlir::pol::test::TestPolDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "pol-opt with a dialect of kernels for its tests\n",
