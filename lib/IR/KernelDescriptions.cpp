@@ -348,12 +348,13 @@ LogicalResult mlir::pol::reifyKernelBuffers(
 //===----------------------------------------------------------------------===//
 
 /// Copies a region. A constant that was moved out of it comes back.
-static void copyRegion(Region &from, Region &to) {
+static void copyRegion(OpBuilder &outside, Region &from, Region &to) {
   IRMapping mapping;
   from.cloneInto(&to, mapping);
   if (to.empty())
     return;
-  OpBuilder builder = OpBuilder::atBlockBegin(&to.front());
+  OpBuilder builder(outside.getContext());
+  builder.setInsertionPointToStart(&to.front());
   for (Operation &op : to.front())
     for (OpOperand &operand : op.getOpOperands()) {
       Operation *def = operand.get().getDefiningOp();
@@ -427,7 +428,7 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
   for (size_t i = 0; i < signature.regions.size(); ++i) {
     Region *region = state.addRegion();
     if (i < invocation.regions.size())
-      copyRegion(*invocation.regions[i], *region);
+      copyRegion(builder, *invocation.regions[i], *region);
   }
   return builder.create(state);
 }

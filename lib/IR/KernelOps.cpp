@@ -9,6 +9,7 @@
 // The kernels: their signatures, and what their attributes may be.
 
 #include "pol/IR/PolOps.h"
+#include "pol/IR/RegionActivity.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -262,6 +263,21 @@ const KernelSignature &AttentionGradOp::getSignature() {
   return signature;
 }
 
+/// Every op between what has a gradient and the score has a derivative.
 LogicalResult AttentionGradOp::verifyOptions() {
-  return verifyAttention(*this);
+  if (failed(verifyAttention(*this)))
+    return failure();
+  if (getScore().empty())
+    return success();
+  constexpr unsigned numFixedArguments = 5;
+  SmallVector<unsigned> arguments;
+  for (int64_t number : getCaptureGradients().value_or(ArrayRef<int64_t>()))
+    arguments.push_back(number + numFixedArguments);
+  Operation *undifferentiable =
+      findUndifferentiable(getScore(), getDq() || getDk(), arguments);
+  if (!undifferentiable)
+    return success();
+  return undifferentiable->emitOpError("expected an op with a derivative "
+                                       "between a score and what its gradient "
+                                       "is for");
 }
