@@ -240,6 +240,17 @@ class Tools:
         return Module(name, ctypes.CDLL(str(object_file)))
 
 
+_SCALARS = {"f32": ctypes.c_float, "f64": ctypes.c_double,
+            "i32": ctypes.c_int32, "i64": ctypes.c_int64}
+
+
+def scalar(value, element):
+    """A number as an entry point takes it."""
+    if element == "index":
+        return int(value)
+    return _SCALARS[element](np.asarray(value).item())
+
+
 class Module:
     """A compiled module."""
 
@@ -247,8 +258,9 @@ class Module:
         self.name, self.library = name, library
 
     def call(self, function, arguments, results=()):
-        """Calls an entry point. An argument is an `Array`, an `Arena`, or an
-        integer for an index or i64. results: the rank of each result; returns descriptors."""
+        """Calls an entry point. An argument is an `Array`, an `Arena`, what
+        `scalar` gives, or an integer for an index or i64. results: the rank of
+        each result; returns descriptors."""
         error = _Error()
         given = [ctypes.byref(error)]
         descriptors = [(ctypes.c_int64 * (3 + 2 * rank))() for rank in results]
@@ -261,6 +273,8 @@ class Module:
                 given.append(ctypes.byref(kept[-1]))
             elif isinstance(argument, Arena):
                 given.append(argument.pointer())
+            elif isinstance(argument, tuple(_SCALARS.values())):
+                given.append(argument)
             else:
                 given.append(ctypes.c_int64(argument))
         status = getattr(self.library, f"pol_entry_{function}")(*given)
