@@ -208,13 +208,13 @@ class Tools:
     def _compile_runtime(self, sources):
         """Of its sources, in lib/Runtime of the tree."""
         library = self.folder / "libpol_runtime.so"
-        self._step("runtime", [
+        self.step("runtime", [
             self.llvm / "clang++", "-std=c++17", "-O1", "-shared", "-fPIC",
             "-I", sources.parents[1] / "include", "-o", library,
             *sorted(sources.glob("*.cpp"))])
         return library
 
-    def _step(self, name, command):
+    def step(self, name, command):
         done = subprocess.run([str(c) for c in command], capture_output=True,
                               text=True, check=False, timeout=600)
         if done.returncode != 0:
@@ -229,11 +229,11 @@ class Tools:
         source, lowered, llvm, object_file = (
             base.with_suffix(s) for s in (".mlir", ".low.mlir", ".ll", ".so"))
         source.write_text(text)
-        self._step(name, [self.pol_opt, source, "--pol-to-llvm=openmp=true",
+        self.step(name, [self.pol_opt, source, "--pol-to-llvm=openmp=true",
                           "-o", lowered])
-        self._step(name, [self.llvm / "mlir-translate", "--mlir-to-llvmir",
+        self.step(name, [self.llvm / "mlir-translate", "--mlir-to-llvmir",
                           lowered, "-o", llvm])
-        self._step(name, [self.llvm / "clang", f"-O{level}", "-march=native",
+        self.step(name, [self.llvm / "clang", f"-O{level}", "-march=native",
                           "-Wno-override-module", "-shared", "-fPIC",
                           "-Wl,-Bsymbolic", llvm,
                           "-o", object_file, self.runtime, self.openmp, "-lm"])

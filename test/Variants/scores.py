@@ -12,6 +12,11 @@ def _ones(s):
     return np.ones_like(s)
 
 
+def _like(values, s):
+    """Of all positions, whatever the scores hold."""
+    return np.broadcast_to(values, s.shape)
+
+
 def positive(random, shape):
     return random.uniform(0.5, 1.5, size=shape)
 
@@ -127,7 +132,7 @@ def rbf(shared=False):
         apart = _differences(r, of_queries, of_keys)
         square = sum(a * a for a in apart)
         return (s - r.load(gamma) * square, _ones(s), [
-            (gamma, (), -square + 0 * s),
+            (gamma, (), -_like(square, s)),
             *_point_terms(r, of_queries, of_keys, -r.load(gamma), apart)])
 
     def squares(r, s):
@@ -153,7 +158,7 @@ def gated_rbf():
         square = sum(a * a for a in apart)
         rate = r.load(gamma, r.h)
         gate = np.exp(-rate * square)
-        return s * gate, gate + 0 * s, [
+        return s * gate, _like(gate, s), [
             (gamma, (r.h,), -square * gate * s),
             *_point_terms(r, of_queries, of_keys, -rate * gate * s, apart)]
     return Score("gated_rbf", text, values, (of_queries, of_keys, gamma))
@@ -201,8 +206,8 @@ def far(reach, factor):
 
     def values(r, s):
         slope = np.where(np.abs(r.kv - r.q) <= reach, r.number(1),
-                         r.number(factor)) + 0 * s
-        return slope * s, slope, []
+                         r.number(factor))
+        return slope * s, _like(slope, s), []
     return Score(f"far({reach}, {factor})", text, values)
 
 
@@ -223,7 +228,7 @@ def temperatures():
 
     def values(r, s):
         by = r.load(t, r.b, r.h)
-        return s * by, by + 0 * s, [(t, (r.b, r.h), s)]
+        return s * by, _like(by, s), [(t, (r.b, r.h), s)]
     return Score("temperatures",
                  lambda e, s: e.mul(s, e.load(t, e.b, e.h)), values, (t,))
 
@@ -270,7 +275,7 @@ def rotation():
     def values(r, s):
         angle, weight = r.load(a, r.q), r.load(w, r.kv)
         cos, sin = np.cos(angle), np.sin(angle)
-        return s * cos + sin * weight, cos + 0 * s, [
+        return s * cos + sin * weight, _like(cos, s), [
             (a, (r.q,), cos * weight - s * sin), (w, (r.kv,), sin)]
 
     def squares(r, s):
@@ -282,8 +287,8 @@ def constant():
     """A score that does not depend on q and k."""
     w = Capture(("H", "T"))
     return Score("constant", lambda e, s: e.load(w, e.h, e.kv),
-                 lambda r, s: (r.load(w, r.h, r.kv) + 0 * s, 0 * s,
-                               [(w, (r.h, r.kv), _ones(s))]), (w,))
+                 lambda r, s: (_like(r.load(w, r.h, r.kv), s),
+                               np.zeros_like(s), [(w, (r.h, r.kv), _ones(s))]), (w,))
 
 
 def chain(*scores):

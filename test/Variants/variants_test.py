@@ -13,6 +13,7 @@ import oracle
 from attention_cases import Extents
 from interpret import interpret
 from oracle_test import CLOSE, STEP, differences
+from poison import poisoned
 from suite import Suite
 from variant import Variant, VariantCall
 
@@ -153,52 +154,16 @@ class Masked(unittest.TestCase):
             options = call.options()
             dout = suite.random.standard_normal(call.shapes["o"])
             made, got = gradients(call, options, dout)
-            keep = np.broadcast_to(options.mask(
-                oracle.Positions(1, 2, 4, 9), options.captures), (1, 2, 4, 9))
+            clean = {**call.inputs, "dout": dout}
             for bad in (np.nan, np.inf, -np.inf):
-                poison(call, keep, bad)
-                other, others = gradients(call, call.options(), dout)
+                call.inputs = poisoned(call, clean, bad)
+                other, others = gradients(call, call.options(),
+                                          call.inputs["dout"])
+                call.inputs = dict(clean)
                 for name, value in {**made, **got}.items():
                     with self.subTest(f"{mask.name} {score.name} {name} {bad}"):
                         np.testing.assert_array_equal(
                             {**other, **others}[name], value)
-
-
-def poison(call, keep, bad):
-    """Writes a value where nothing is kept: into keys and values that no query
-    keeps, and elements of captures that no kept position reads."""
-    for name in ("k", "v"):
-        rows = keep.any(axis=2)
-        heads = call.extents.hk
-        rows = rows.reshape(rows.shape[0], heads, -1, rows.shape[2]).any(axis=2)
-        call.inputs[name] = np.where(rows[..., None], call.inputs[name], bad)
-    for name, read in read_elements(call, keep).items():
-        call.inputs[name] = np.where(read, call.inputs[name],
-                                     bad).astype(call.inputs[name].dtype)
-
-
-def read_elements(call, keep):
-    """Which elements of the score's captured arrays kept positions read, by the
-    terms of the oracle. What the mask reads is read everywhere."""
-    options = call.options()
-    static = call.static
-    if static.score is None:
-        return {}
-    names = {c: n for n, c in static.captures().items()}
-    wanted = {names[c] for c in static.score.captures if c.shape is not None}
-    if static.mask:
-        wanted -= {names[c] for c in static.mask.captures}
-    positions = oracle.Positions(*keep.shape, call.position
-                                 if static.causal == "input_pos" else 0)
-    with np.errstate(all="ignore"):
-        made = options.score(np.ones(keep.shape), positions, options.captures)
-    read = {n: np.zeros(np.shape(call.inputs[n]), bool) for n in wanted}
-    for term in made.terms:
-        if term.capture in read:
-            at = tuple(np.broadcast_to(i, keep.shape)[keep]
-                       for i in term.indices)
-            read[term.capture][at] = True
-    return read
 
 
 if __name__ == "__main__":
