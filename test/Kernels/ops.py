@@ -52,7 +52,7 @@ def destinations(op):
 def mlir_type(kind, element, extents):
     """Of an array; kind: tensor, memref or strided; extents: how many dynamic
     ones, or each of them, None for a dynamic one."""
-    if element == "index":
+    if element == "index" and not extents:
         return "index"
     if isinstance(extents, int):
         extents = (None,) * extents

@@ -78,7 +78,7 @@ def pairs():
                {"mask": _window_of(33)}, numbers={0: behind})
     yield Pair("window of input_pos", {"causal": "input_pos", "window": 0},
                {"mask": _window_of(0)}, same={"input_pos": 0})
-    yield Pair("softcap", {"softcap": 1.7}, {"score": s.softcap(1.7)})
+    yield Pair("softcap", {"softcap": 1.75}, {"score": s.softcap(1.75)})
     for batches in (True, False):
         for heads in (True, False):
             one = (not batches, not heads)
@@ -98,8 +98,8 @@ def pairs():
     yield Pair("causal and a mask", {"causal": "top_left",
                                      "mask": m.dilated(2)},
                {"mask": m.both(m.causal(), m.dilated(2))})
-    yield Pair("softcap and a score", {"softcap": 0.9, "score": s.far(5, 0.5)},
-               {"score": s.chain(s.softcap(0.9), s.far(5, 0.5))})
+    yield Pair("softcap and a score", {"softcap": 0.875, "score": s.far(5, 0.5)},
+               {"score": s.chain(s.softcap(0.875), s.far(5, 0.5))})
 
 
 def variants():

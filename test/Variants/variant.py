@@ -21,11 +21,13 @@ class VariantFunction(Function):
 
     scalars: captures that are no arrays.
     regions: text.
+    variant: what it is of.
     """
 
     captures: tuple = ()
     scalars: tuple = ()
     regions: str = ""
+    variant: object = None
 
     def types(self):
         types = super().types()
@@ -33,7 +35,9 @@ class VariantFunction(Function):
         return types
 
     def is_scalar(self, name):
-        return name in self.scalars or super().is_scalar(name)
+        if name in self.captures:
+            return name in self.scalars
+        return super().is_scalar(name)
 
     def gradients(self):
         return [f"d{n}" for n in self.captures if f"d{n}" in self.elements]
@@ -142,7 +146,7 @@ class Variant(Static):
             function.name, function.op, elements, ranks, function.attributes,
             function.kind, function.alias, captures=tuple(captures),
             scalars=tuple(n for n, c in captures.items() if c.shape is None),
-            regions=self._regions(captures))
+            regions=self._regions(captures), variant=self)
 
     def forward(self, name):
         return self._with_regions(super().forward(name), False)

@@ -201,5 +201,8 @@ PARTS = {"forward": forward, "backward": backward,
          "differences": compare_with_differences, "poison": poison,
          "short-forms": same_bits, "parse": parse}
 
+# Those that compare functions with the oracle, or with each other.
+COMPARED = ("forward", "backward", "poison", "short-forms")
+
 if __name__ == "__main__":
     sys.exit(suites.run(__doc__, PARTS))
