@@ -37,6 +37,7 @@ private:
   OpFoldResult getWanted(char letter, OpFoldResult got);
   void buildDivisibility();
   void buildLengths(const KernelOperand &operand, Value lengths);
+  void buildCaptureGradients();
 
   OpBuilder &builder;
   Operation *op;
@@ -134,6 +135,24 @@ void CheckBuilder::buildLengths(const KernelOperand &operand, Value lengths) {
              signature.name);
 }
 
+/// The gradient of a capture has its extents.
+void CheckBuilder::buildCaptureGradients() {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kCaptureGradients);
+  if (!numbers)
+    return;
+  OperandRange captures =
+      getKernelOperands(op, signature, KernelClause::Captures);
+  OperandRange gradients =
+      getKernelOperands(op, signature, KernelClause::CaptureGradients);
+  for (auto [number, gradient] :
+       llvm::zip_equal(numbers.asArrayRef(), gradients))
+    for (int64_t i = 0; i < cast<MemRefType>(gradient.getType()).getRank(); ++i)
+      buildExtentCheck(builder, loc, gradient, i,
+                       getKnownExtent(builder, loc, captures[number], i),
+                       CheckPredicate::eq, "a gradient of captures",
+                       signature.name);
+}
+
 void CheckBuilder::build() {
   SmallVector<std::pair<const KernelOperand *, Value>> lengths;
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
@@ -145,6 +164,7 @@ void CheckBuilder::build() {
       lengths.emplace_back(&operand, value);
   }
   buildDivisibility();
+  buildCaptureGradients();
   // Last, as they are read in as many places as there are batches.
   for (auto [operand, value] : lengths)
     buildLengths(*operand, value);

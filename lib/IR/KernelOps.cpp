@@ -196,7 +196,9 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
     return failure();
   bool hasPosition = op.getInputPos() != nullptr;
   bool wantsPosition = op.getCausal() == CausalAlignment::InputPos;
-  if (hasPosition != wantsPosition)
+  bool hasRegion = !op.getScore().empty() || !op.getMask().empty();
+  bool mayHavePosition = wantsPosition || (hasRegion && !op.getCausal());
+  if (hasPosition ? !mayHavePosition : wantsPosition)
     return op.emitOpError(wantsPosition ? "expected an operand input_pos with "
                                           "causal = #pol.causal<input_pos>"
                                         : "expected no operand input_pos "
@@ -211,6 +213,8 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   return success();
 }
 
+static constexpr KernelRegion kRegions[] = {{"score", true}, {"mask", false}};
+
 const KernelSignature &AttentionOp::getSignature() {
   static constexpr KernelOperand operands[] = {
       in("q", "BHSD"),
@@ -220,12 +224,13 @@ const KernelSignature &AttentionOp::getSignature() {
       in("input_pos", "").of(KernelElement::Index).optional(),
       lengths("q_lengths", 'S'),
       lengths("k_lengths", 'T'),
+      captures(),
       out("o", "BHSE", "q"),
       checkpoint("max", "BHS"),
       checkpoint("sum", "BHS"),
   };
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {}, 'H', 'K'};
+      "pol.attention", "pol.attention", operands, {}, 'H', 'K', kRegions};
   return signature;
 }
 
@@ -244,14 +249,16 @@ const KernelSignature &AttentionGradOp::getSignature() {
       lengths("k_lengths", 'T'),
       saved("max", "BHS"),
       saved("sum", "BHS"),
+      captures(),
       gradient("dq", "BHSD", "q", "q"),
       gradient("dk", "BKTD", "k", "k"),
       gradient("dv", "BKTE", "v", "v"),
       gradient("dbias", "bhST", "bias", "bias"),
-      scratch("delta", "BHS", "dq dk dbias"),
+      captureGradients(),
+      scratch("delta", "BHS", "dq dk dbias dcaptures"),
   };
   static const KernelSignature signature{
-      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K'};
+      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', kRegions};
   return signature;
 }
 

@@ -25,8 +25,6 @@ int64_t getNumRowBlocks(int64_t rows);
 OpFoldResult buildNumRowBlocks(OpBuilder &builder, Location loc,
                                ArrayRef<OpFoldResult> leading);
 
-using EmitErrorFn = function_ref<InFlightDiagnostic()>;
-
 /// Checks the width of an operand's floats.
 LogicalResult verifyWidth(const KernelOperand &operand, ShapedType type,
                           FloatType accumulation, EmitErrorFn emitError);
