@@ -101,8 +101,9 @@ const KernelSignature &RmsNormGradOp::getSignature() {
       scratch("dweight_partials", "PM", "dweight"),
   };
   static const std::pair<StringRef, double> defaults[] = {{"offset", 0.0}};
-  static const KernelSignature signature{"pol.rms_norm_grad", "pol.rms_norm",
-                                         operands, defaults};
+  static const KernelSignature signature{
+      "pol.rms_norm_grad", "pol.rms_norm", operands, defaults, 0, 0,
+      kRowBlocks};
   return signature;
 }
 
@@ -145,7 +146,7 @@ const KernelSignature &LayerNormGradOp::getSignature() {
       scratch("dbias_partials", "PM", "dbias"),
   };
   static const KernelSignature signature{
-      "pol.layer_norm_grad", "pol.layer_norm", operands, {}};
+      "pol.layer_norm_grad", "pol.layer_norm", operands, {}, 0, 0, kRowBlocks};
   return signature;
 }
 
