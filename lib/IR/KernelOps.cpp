@@ -102,8 +102,9 @@ const KernelSignature &RmsNormGradOp::getSignature() {
       scratch("dweight_partials", "PM", "dweight"),
   };
   static const std::pair<StringRef, double> defaults[] = {{"offset", 0.0}};
-  static const KernelSignature signature{"pol.rms_norm_grad", "pol.rms_norm",
-                                         operands, defaults};
+  static const KernelSignature signature{
+      "pol.rms_norm_grad", "pol.rms_norm", operands, defaults, 0, 0,
+      kRowBlocks};
   return signature;
 }
 
@@ -146,7 +147,7 @@ const KernelSignature &LayerNormGradOp::getSignature() {
       scratch("dbias_partials", "PM", "dbias"),
   };
   static const KernelSignature signature{
-      "pol.layer_norm_grad", "pol.layer_norm", operands, {}};
+      "pol.layer_norm_grad", "pol.layer_norm", operands, {}, 0, 0, kRowBlocks};
   return signature;
 }
 
@@ -231,7 +232,7 @@ const KernelSignature &AttentionOp::getSignature() {
       checkpoint("sum", "BHS"),
   };
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {}, 'H', 'K', kRegions};
+      "pol.attention", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
   return signature;
 }
 
@@ -259,7 +260,7 @@ const KernelSignature &AttentionGradOp::getSignature() {
       scratch("delta", "BHS", "dq dk dbias dcaptures"),
   };
   static const KernelSignature signature{
-      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', kRegions};
+      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
   return signature;
 }
 
