@@ -8,6 +8,7 @@
 
 // What of a kernel's signature is to be checked at run time.
 
+#include "pol/IR/CaptureLoads.h"
 #include "pol/IR/Checks.h"
 
 #include "KernelShapes.h"
@@ -39,6 +40,7 @@ private:
   void buildDivisibility();
   void buildLengths(const KernelOperand &operand, Value lengths);
   void buildCaptureGradients();
+  void buildCaptureSums(const KernelOperand &operand, Value sums);
 
   OpBuilder &builder;
   Operation *op;
@@ -168,12 +170,31 @@ void CheckBuilder::buildCaptureGradients() {
                        signature.name);
 }
 
+/// There are as many sums as the gradients of captures take.
+void CheckBuilder::buildCaptureSums(const KernelOperand &operand, Value sums) {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kCaptureGradients);
+  Value count = arith::ConstantIndexOp::create(builder, loc, 0);
+  if (numbers)
+    for (auto [number, gradient] : llvm::zip_equal(
+             numbers.asArrayRef(),
+             getKernelOperands(op, signature, KernelClause::CaptureGradients)))
+      if (isScattered(op->getRegion(0), number))
+        count = builder.createOrFold<arith::AddIOp>(
+            loc, count, buildNumSums(builder, loc, gradient));
+  buildExtentCheck(builder, loc, sums, 0, getAsOpFoldResult(count),
+                   CheckPredicate::ge, operand.name, signature.name);
+}
+
 void CheckBuilder::build() {
   SmallVector<std::pair<const KernelOperand *, Value>> lengths;
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
     Value value = getKernelOperand(op, signature, index);
     if (!value || !isa<MemRefType>(value.getType()))
       continue;
+    if (operand.isOfSums) {
+      buildCaptureSums(operand, value);
+      continue;
+    }
     addOperand(operand, value);
     if (operand.element == KernelElement::Length)
       lengths.emplace_back(&operand, value);

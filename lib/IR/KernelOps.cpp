@@ -230,9 +230,11 @@ const KernelSignature &AttentionOp::getSignature() {
       out("o", "BHSE", "q"),
       checkpoint("max", "BHS"),
       checkpoint("sum", "BHS"),
+      tileList("tiles", "BHQR", ""),
   };
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
+      "pol.attention", "pol.attention", operands, {}, 'H', 'K', kTileLists,
+      kRegions};
   return signature;
 }
 
@@ -258,9 +260,13 @@ const KernelSignature &AttentionGradOp::getSignature() {
       gradient("dbias", "bhST", "bias", "bias"),
       captureGradients(),
       scratch("delta", "BHS", "dq dk dbias dcaptures"),
+      captureSums(),
+      tileList("tiles", "BHQR", "dq dbias dcaptures"),
+      tileList("key_tiles", "BHUV", "dk dv"),
   };
   static const KernelSignature signature{
-      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
+      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', kTileLists,
+      kRegions};
   return signature;
 }
 

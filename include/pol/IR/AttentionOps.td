@@ -30,8 +30,10 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
     | bias (optional) | [1 or B, 1 or H, S, T] | any of these, no wider than accumulation |
     | input_pos (with `causal = #pol.causal<input_pos>`) | | index |
     | q_lengths, k_lengths (optional) | [B] | i32, i64 |
+    | captures (any number) | any | floats, integers, index |
     | o, output | [B, H, S, Dv] | any of these, no wider than accumulation |
     | max, sum, checkpoints (both or none) | [B, H, S] | that of accumulation |
+    | tiles, scratch (optional) | [B, H, ⌈S/64⌉, ⌈T/64⌉ + 1] | i32 |
 
     Hk divides H, and query head h reads head ⌊h / (H/Hk)⌋ of k and v. `scale`
     defaults to 1/√D (1 where D is 0). Accumulation is f64 where q is f64, else f32.
@@ -46,11 +48,51 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
     * with `window = w`, which wants `causal`, `t ≥ s + pos − w`: at most w + 1
       keys.
 
+    * the region `mask`, where there is one, yields true for it.
+
     Queries from `q_lengths[b]` on keep no key. A query that keeps none has o =
     0, max = −∞ and sum = 0, and no gradient. What masked positions hold is
     never read. `max` is the largest score of a query, `sum` that of exp(s −
     max). Vaswani et al., *Attention Is All You Need*, 2017; Ainslie et al.,
     *GQA*, 2023.
+
+    Two regions make variants. `score` takes a score, cap(scale · Σ q·k), and
+    what it yields, plus the bias, is what counts; it is only evaluated where a
+    key is kept. `mask` yields whether a query keeps a key. Their arguments are,
+    after the score, the batch, the head, the position of the query, which is its
+    row plus `input_pos` (that operand may be there without `causal` then), and
+    the key. Arrays and scalars that they read are captured: each is an argument
+    of both regions. Types are not written, as they follow from the operands.
+    Regions hold scalar code without effects, of the dialects arith, math and
+    index, and read captures by `tensor.extract` (`memref.load` of memrefs).
+    What they do for each pair of positions is done as often as the product of
+    query and key, and no array of size S × T comes of it: a mask is analysed
+    for how much of a tile of 64 queries and 64 keys it keeps, so that tiles it
+    empties are not visited, and in those it keeps in full it is not evaluated.
+    Where it keeps no interval of keys for each query, the tiles that are left
+    are listed in `tiles`; without that scratch they are found query by query.
+
+    ```mlir
+    %r = pol.attention
+        ins(%x, %x, %x : tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>,
+            tensor<1x4x?x8xf32>)
+        captures(%slopes, %documents : tensor<4xf32>, tensor<?xi32>)
+        outs(%o0 : tensor<1x4x?x8xf32>)
+        score(%s, %b, %h, %i, %j, %slope, %document) {
+          %a = tensor.extract %slope[%h] : tensor<4xf32>
+          %d = arith.subi %j, %i : index
+          %e = arith.index_cast %d : index to i64
+          %f = arith.sitofp %e : i64 to f32
+          %g = arith.mulf %a, %f : f32
+          %t = arith.addf %s, %g : f32
+          pol.yield %t : f32
+        } mask(%b, %h, %i, %j, %slope, %document) {
+          %a = tensor.extract %document[%i] : tensor<?xi32>
+          %d = tensor.extract %document[%j] : tensor<?xi32>
+          %same = arith.cmpi eq, %a, %d : i32
+          pol.yield %same : i1
+        } -> tensor<1x4x?x8xf32>
+    ```
 
     ```mlir
     %o, %m, %l = pol.attention
@@ -70,6 +112,7 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
                        Variadic<AnyType>:$captures, Pol_KernelBuffer:$o,
                        Optional<Pol_KernelBuffer>:$max,
                        Optional<Pol_KernelBuffer>:$sum,
+                       Optional<Pol_TileLists>:$tiles,
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<Pol_CausalAttr>:$causal,
                        OptionalAttr<F64Attr>:$softcap,
@@ -97,11 +140,26 @@ def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
     | max, sum, checkpoints of the forward op | [B, H, S] | that of accumulation |
     | dq, dk, dv (optional) | as q, k, v | any of these, no wider than accumulation |
     | dbias (optional) | as bias | any of these, no wider than accumulation |
+    | captures | as in `pol.attention` | |
+    | dcaptures (optional) | as captures, by number | any floats |
     | delta, scratch | [B, H, S] | that of accumulation |
+    | capture_sums, scratch (optional) | [N] | that of accumulation |
+    | tiles, key_tiles, scratch (optional) | [B, H, ⌈S/64⌉, ⌈T/64⌉ + 1], [B, H, ⌈T/64⌉, ⌈S/64⌉ + 1] | i32 |
 
-    The scratch is there where dq, dk or dbias is. The attributes are those of
-    the forward op. Masked positions have no part in any gradient, and are 0 in
-    dbias. Dao et al., *FlashAttention*, 2022.
+    The scratch delta is there where dq, dk, dbias or a gradient of a capture is.
+    The attributes and regions are those of the forward op. Masked positions have
+    no part in any gradient, and are 0 in dbias. Dao et al., *FlashAttention*,
+    2022.
+
+    A capture that is duplicated, or has a destination in `dcaptures`, gets its
+    gradient: the sum of ds times the derivative of the score region by what it
+    loads, over all positions, in a fixed order. Every op between the score or
+    such a capture and what the region yields implements
+    `DifferentiableOpInterface`. Where each index of a load is one position at
+    most, plus or minus what is the same everywhere, the elements of the capture
+    are summed side by side; else one position after the other, with compensation
+    in capture_sums: two numbers for each element of such captures. Without that
+    scratch they are added in the destination's type.
 
     ```mlir
     %dq, %dv = pol.attention_grad
@@ -126,6 +184,9 @@ def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
                        Optional<Pol_KernelBuffer>:$dbias,
                        Variadic<Pol_KernelBuffer>:$dcaptures,
                        Optional<Pol_KernelBuffer>:$delta,
+                       Optional<Pol_KernelBuffer>:$capture_sums,
+                       Optional<Pol_TileLists>:$tiles,
+                       Optional<Pol_TileLists>:$key_tiles,
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<Pol_CausalAttr>:$causal,
                        OptionalAttr<F64Attr>:$softcap,

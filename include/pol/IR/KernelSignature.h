@@ -43,7 +43,8 @@ enum class KernelElement {
   Float,        ///< a float no wider than what is accumulated in
   Accumulation, ///< what is accumulated in
   Length,       ///< i32 or i64
-  Index         ///< no array, but a single `index`
+  Index,        ///< no array, but a single `index`
+  Tile          ///< i32: how many tiles follow, and each one's number
 };
 
 /// One operand of a kernel. Unless said otherwise it is required.
@@ -70,6 +71,12 @@ struct KernelOperand {
   StringRef gradientOf;
   /// Scratch: the gradients that need it, separated by spaces.
   StringRef usedFor;
+  /// Scratch: `N` elements of sums for the gradients of captures, described
+  /// where there are any that are scattered (`isScattered`), and optional.
+  bool isOfSums = false;
+  /// Scratch: described where the mask keeps no interval of keys only, and
+  /// always optional.
+  bool isOfMask = false;
 
   constexpr KernelOperand(StringRef name, KernelClause clause, StringRef shape)
       : name(name), clause(clause), shape(shape) {}
@@ -162,7 +169,25 @@ constexpr KernelOperand scratch(StringRef name, StringRef shape,
   operand.usedFor = usedFor;
   return operand;
 }
+constexpr KernelOperand captureSums() {
+  KernelOperand operand = scratch("capture_sums", "N", "dcaptures");
+  operand.isOfSums = true;
+  return operand;
+}
+/// Lists of tiles: see `kMaskTile`.
+constexpr KernelOperand tileList(StringRef name, StringRef shape,
+                                 StringRef usedFor) {
+  KernelOperand operand = scratch(name, shape, usedFor).of(KernelElement::Tile);
+  operand.isOfMask = true;
+  return operand;
+}
 } // namespace kernel
+
+/// Queries, or keys, that a list of tiles takes together. A list is that of one
+/// tile of queries, or of keys: the number of tiles of the others that keep
+/// anything with it, and for each its number times 2, plus 1 where it keeps
+/// everything.
+inline constexpr int64_t kMaskTile = 64;
 
 /// A region of a kernel, which may be empty. It is one block, whose arguments
 /// are a score, where it takes one, four positions (batch, head, query, key)
@@ -193,6 +218,10 @@ struct DerivedExtent {
 
 /// `P`, the number of blocks that rows are summed in, from the leading extents.
 extern const DerivedExtent kRowBlocks;
+
+/// `Q` and `R`: how many lists of tiles there are for S queries, and how long
+/// those are for T keys; `U` and `V` the other way round.
+extern const DerivedExtent kTileLists[4];
 
 /// A kernel's operands, in the order of the op's operand groups, of which each
 /// but captures and their gradients holds at most one value. The first one
@@ -250,6 +279,9 @@ OperandRange getKernelOperands(Operation *op, const KernelSignature &signature,
 /// The name of the attribute that numbers the captures whose gradients an op
 /// computes.
 inline constexpr StringLiteral kCaptureGradients = "capture_gradients";
+/// The letter of how many numbers the sums of captures are. It follows from
+/// captures, and is known at run time only.
+inline constexpr char kNumSums = 'N';
 
 /// The types of a region's arguments. `captures` are as the region sees them:
 /// of a duplicated one the primal.
@@ -257,6 +289,11 @@ SmallVector<Type> getRegionArgumentTypes(const KernelRegion &region,
                                          FloatType accumulation,
                                          TypeRange captures);
 using EmitErrorFn = function_ref<InFlightDiagnostic()>;
+/// Whether a kernel has a mask that keeps no interval of keys for each query.
+bool needsTileLists(const KernelSignature &signature, RegionRange regions);
+/// How many numbers the sums for a capture's gradient are: for each of its
+/// elements a sum, and what that has lost.
+Value buildNumSums(OpBuilder &builder, Location loc, Value capture);
 /// Checks regions and what they capture.
 LogicalResult verifyKernelRegions(const KernelSignature &signature,
                                   FloatType accumulation, TypeRange captures,
