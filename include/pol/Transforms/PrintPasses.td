@@ -13,6 +13,10 @@
 
 include "mlir/Pass/PassBase.td"
 
+//===----------------------------------------------------------------------===//
+// What is known of a program
+//===----------------------------------------------------------------------===//
+
 def PrintTileClasses : Pass<"pol-print-tile-classes", "::mlir::ModuleOp"> {
   let summary = "print which tiles of attention its mask keeps";
   let description = [{

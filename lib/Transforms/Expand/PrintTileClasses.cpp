@@ -67,15 +67,20 @@ FailureOr<int64_t> PrintTileClasses::getExtent(Operation *op, Value array,
   if (!type.isDynamicDim(2))
     return type.getDimSize(2);
   if (option < 0)
-    return op->emitError("expected option '")
-           << name << "', for " << name << " are dynamic";
+    return op->emitOpError("expected option '")
+           << name << "', but got none, and a dynamic extent";
   return option;
 }
 
 template <typename OpTy> LogicalResult PrintTileClasses::print(OpTy op) {
-  if (op.getCausal() || op.getQLengths() || op.getKLengths())
+  StringRef form = op.getCausal()     ? "causal"
+                   : op.getQLengths() ? "q_lengths"
+                   : op.getKLengths() ? "k_lengths"
+                                      : "";
+  if (!form.empty())
     return op.emitOpError("expected no short forms of a mask, which "
-                          "--pol-expand-attention-forms expands");
+                          "--pol-expand-attention-forms expands, but got '")
+           << form << "'";
   TileGrid grid;
   FailureOr<int64_t> numQueries =
       getExtent(op, op.getQ(), queries, queries.getArgStr());
