@@ -36,8 +36,8 @@ enum class TileClass : int32_t { Empty = 0, Partial = 1, Full = 2 };
 ///
 /// Queries q with |q| <= 2^61, keys 0 <= k < 2^40, and batches and heads of at
 /// most 2^32 are assumed, and that a load of a capture is within it at every
-/// position of a box that has any. All else may be any number: arithmetic wraps,
-/// and what is said holds all the same.
+/// position of a box that has any. All else may be any number: arithmetic
+/// wraps, and what is said holds all the same.
 class MaskAnalysis {
 public:
   /// Null: everything is kept.
