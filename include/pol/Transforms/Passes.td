@@ -622,4 +622,6 @@ def VerifyStage : Pass<"pol-verify-stage", "::mlir::ModuleOp"> {
   ];
 }
 
+include "pol/Transforms/PrintPasses.td"
+
 #endif // POL_TRANSFORMS_PASSES_TD
