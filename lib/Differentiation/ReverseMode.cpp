@@ -26,9 +26,11 @@ Value mlir::pol::buildRegion(OpBuilder &builder, Region &region,
   return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
 }
 
-/// Whether a value is a constant that takes 0 to 0 when multiplied by it, or,
-/// of a divisor, divided by it.
+/// Whether a product with this value, or a quotient by it, is 0 where the other
+/// operand is: it is a finite constant, or an integer that the type holds.
 static bool isHarmlessFactor(Value value, bool isDivisor) {
+  if (isa_and_present<arith::SIToFPOp, arith::UIToFPOp>(value.getDefiningOp()))
+    return !isDivisor && !getElementTypeOrSelf(value).isF16();
   FloatAttr constant;
   return matchPattern(value, m_Constant(&constant)) &&
          constant.getValue().isFinite() &&

@@ -34,6 +34,7 @@ public:
 
 private:
   void addOperand(const KernelOperand &operand, Value array);
+  OpFoldResult getExtent(char letter);
   OpFoldResult getWanted(char letter, OpFoldResult got);
   void buildDivisibility();
   void buildLengths(const KernelOperand &operand, Value lengths);
@@ -50,10 +51,24 @@ private:
 };
 } // namespace
 
+/// What a letter stands for, as operands have said or as it follows from them.
+OpFoldResult CheckBuilder::getExtent(char letter) {
+  const DerivedExtent *derived = signature.getDerived(letter);
+  if (!derived)
+    return extents[letter];
+  SmallVector<OpFoldResult> from;
+  for (char other : derived->from)
+    if (other == '*')
+      llvm::append_range(from, leading);
+    else
+      from.push_back(getExtent(other));
+  return derived->build(builder, loc, from, op->getAttrDictionary());
+}
+
 /// What an extent has to be; null for the first one of its letter.
 OpFoldResult CheckBuilder::getWanted(char letter, OpFoldResult got) {
-  if (letter == 'P')
-    return buildNumRowBlocks(builder, loc, leading);
+  if (signature.getDerived(letter))
+    return getExtent(letter);
   if (auto found = extents.find(letter); found != extents.end())
     return found->second;
   extents[letter] = got;
@@ -103,7 +118,7 @@ void CheckBuilder::buildDivisibility() {
   const KernelOperand &operand = signature.operands.front();
   buildExtentCheck(builder, loc, getKernelOperand(op, signature, 0),
                    operand.shape.find(signature.dividend),
-                   extents[signature.divisor], CheckPredicate::multiple_of,
+                   getExtent(signature.divisor), CheckPredicate::multiple_of,
                    operand.name, signature.name);
 }
 
@@ -131,8 +146,8 @@ void CheckBuilder::buildLengths(const KernelOperand &operand, Value lengths) {
              builder.getIndexAttr(0), ("the least of " + operand.name).str(),
              signature.name);
   buildCheck(builder, loc, loop.getResult(1), CheckPredicate::le,
-             extents[operand.bound], ("the greatest of " + operand.name).str(),
-             signature.name);
+             getExtent(operand.bound),
+             ("the greatest of " + operand.name).str(), signature.name);
 }
 
 /// The gradient of a capture has its extents.

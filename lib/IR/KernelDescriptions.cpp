@@ -208,7 +208,7 @@ mlir::pol::inferKernelBuffers(const KernelSignature &signature,
                               KernelInvocation invocation,
                               SmallVectorImpl<BufferDescription> &buffers) {
   Inputs inputs{signature, invocation};
-  KernelShapes shapes(signature);
+  KernelShapes shapes(signature, invocation.attributes);
   if (failed(inputs.verify(shapes)))
     return failure();
   MLIRContext *context = invocation.loc.getContext();
@@ -233,37 +233,6 @@ mlir::pol::inferKernelBuffers(const KernelSignature &signature,
   return success();
 }
 
-/// The product of extents. It may overflow where rows are empty.
-static Value buildNumRows(OpBuilder &builder, Location loc,
-                          ArrayRef<OpFoldResult> leading) {
-  Value rows = arith::ConstantIndexOp::create(builder, loc, 1);
-  for (OpFoldResult extent : leading)
-    rows = builder.createOrFold<arith::MulIOp>(
-        loc, rows, getValueOrCreateConstantIndexOp(builder, loc, extent));
-  return rows;
-}
-
-Value mlir::pol::buildRowsPerBlock(OpBuilder &builder, Location loc,
-                                   ArrayRef<OpFoldResult> leading) {
-  Value multiple =
-      arith::ConstantIndexOp::create(builder, loc, kRowBlockMultiple);
-  Value most = arith::ConstantIndexOp::create(
-      builder, loc, kMaxRowBlocks * kRowBlockMultiple);
-  Value multiples = builder.createOrFold<arith::CeilDivUIOp>(
-      loc, buildNumRows(builder, loc, leading), most);
-  // Without rows there are no blocks, of any size but 0.
-  return builder.createOrFold<arith::MaxUIOp>(
-      loc, builder.createOrFold<arith::MulIOp>(loc, multiples, multiple),
-      multiple);
-}
-
-OpFoldResult mlir::pol::buildNumRowBlocks(OpBuilder &builder, Location loc,
-                                          ArrayRef<OpFoldResult> leading) {
-  return getAsOpFoldResult(builder.createOrFold<arith::CeilDivUIOp>(
-      loc, buildNumRows(builder, loc, leading),
-      buildRowsPerBlock(builder, loc, leading)));
-}
-
 namespace {
 /// The extents that letters stand for, of the first input that has each.
 class Extents {
@@ -271,7 +240,8 @@ public:
   Extents(const Inputs &inputs, OpBuilder &builder)
       : inputs(inputs), builder(builder), loc(inputs.invocation.loc) {}
 
-  SmallVector<OpFoldResult> get(const KernelOperand &operand);
+  /// Those of the letters of a shape.
+  SmallVector<OpFoldResult> get(StringRef shape);
 
 private:
   OpFoldResult getLetter(char letter);
@@ -304,11 +274,9 @@ void Extents::appendLeading(SmallVectorImpl<OpFoldResult> &extents) {
 }
 
 OpFoldResult Extents::getLetter(char letter) {
-  if (letter == 'P') {
-    SmallVector<OpFoldResult> leading;
-    appendLeading(leading);
-    return buildNumRowBlocks(builder, loc, leading);
-  }
+  if (const DerivedExtent *derived = inputs.signature.getDerived(letter))
+    return derived->build(builder, loc, get(derived->from),
+                          inputs.invocation.attributes);
   for (const KernelOperand &operand : inputs.signature.getInputs()) {
     size_t at = operand.shape.find(letter);
     Value array = getArray(operand);
@@ -321,9 +289,9 @@ OpFoldResult Extents::getLetter(char letter) {
   llvm_unreachable("expected every extent to be that of an input");
 }
 
-SmallVector<OpFoldResult> Extents::get(const KernelOperand &operand) {
+SmallVector<OpFoldResult> Extents::get(StringRef shape) {
   SmallVector<OpFoldResult> extents;
-  for (char letter : operand.shape)
+  for (char letter : shape)
     if (letter == '*')
       appendLeading(extents);
     else
@@ -339,7 +307,7 @@ LogicalResult mlir::pol::reifyKernelBuffers(
   Extents extents(inputs, builder);
   for (const KernelOperand &operand : signature.operands)
     if (inputs.describes(operand))
-      shapes.push_back(extents.get(operand));
+      shapes.push_back(extents.get(operand.shape));
   return success();
 }
 
@@ -348,12 +316,13 @@ LogicalResult mlir::pol::reifyKernelBuffers(
 //===----------------------------------------------------------------------===//
 
 /// Copies a region. A constant that was moved out of it comes back.
-static void copyRegion(Region &from, Region &to) {
+static void copyRegion(OpBuilder &outside, Region &from, Region &to) {
   IRMapping mapping;
   from.cloneInto(&to, mapping);
   if (to.empty())
     return;
-  OpBuilder builder = OpBuilder::atBlockBegin(&to.front());
+  OpBuilder builder(outside.getContext());
+  builder.setInsertionPointToStart(&to.front());
   for (Operation &op : to.front())
     for (OpOperand &operand : op.getOpOperands()) {
       Operation *def = operand.get().getDefiningOp();
@@ -427,7 +396,7 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
   for (size_t i = 0; i < signature.regions.size(); ++i) {
     Region *region = state.addRegion();
     if (i < invocation.regions.size())
-      copyRegion(*invocation.regions[i], *region);
+      copyRegion(builder, *invocation.regions[i], *region);
   }
   return builder.create(state);
 }

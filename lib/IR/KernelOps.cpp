@@ -9,6 +9,7 @@
 // The kernels: their signatures, and what their attributes may be.
 
 #include "pol/IR/PolOps.h"
+#include "pol/IR/RegionActivity.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -101,8 +102,9 @@ const KernelSignature &RmsNormGradOp::getSignature() {
       scratch("dweight_partials", "PM", "dweight"),
   };
   static const std::pair<StringRef, double> defaults[] = {{"offset", 0.0}};
-  static const KernelSignature signature{"pol.rms_norm_grad", "pol.rms_norm",
-                                         operands, defaults};
+  static const KernelSignature signature{
+      "pol.rms_norm_grad", "pol.rms_norm", operands, defaults, 0, 0,
+      kRowBlocks};
   return signature;
 }
 
@@ -145,7 +147,7 @@ const KernelSignature &LayerNormGradOp::getSignature() {
       scratch("dbias_partials", "PM", "dbias"),
   };
   static const KernelSignature signature{
-      "pol.layer_norm_grad", "pol.layer_norm", operands, {}};
+      "pol.layer_norm_grad", "pol.layer_norm", operands, {}, 0, 0, kRowBlocks};
   return signature;
 }
 
@@ -230,7 +232,7 @@ const KernelSignature &AttentionOp::getSignature() {
       checkpoint("sum", "BHS"),
   };
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {}, 'H', 'K', kRegions};
+      "pol.attention", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
   return signature;
 }
 
@@ -258,10 +260,25 @@ const KernelSignature &AttentionGradOp::getSignature() {
       scratch("delta", "BHS", "dq dk dbias dcaptures"),
   };
   static const KernelSignature signature{
-      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', kRegions};
+      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
   return signature;
 }
 
+/// Every op between what has a gradient and the score has a derivative.
 LogicalResult AttentionGradOp::verifyOptions() {
-  return verifyAttention(*this);
+  if (failed(verifyAttention(*this)))
+    return failure();
+  if (getScore().empty())
+    return success();
+  constexpr unsigned numFixedArguments = 5;
+  SmallVector<unsigned> arguments;
+  for (int64_t number : getCaptureGradients().value_or(ArrayRef<int64_t>()))
+    arguments.push_back(number + numFixedArguments);
+  Operation *undifferentiable =
+      findUndifferentiable(getScore(), getDq() || getDk(), arguments);
+  if (!undifferentiable)
+    return success();
+  return undifferentiable->emitOpError("expected an op with a derivative "
+                                       "between a score and what its gradient "
+                                       "is for");
 }

@@ -10,20 +10,10 @@
 
 #include "KernelShapes.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::pol;
-
-int64_t mlir::pol::getNumRowBlocks(int64_t rows) {
-  uint64_t subBlocks = llvm::divideCeil(static_cast<uint64_t>(rows),
-                                        kMaxRowBlocks * kRowBlockMultiple);
-  if (subBlocks == 0)
-    return 0;
-  return llvm::divideCeil(static_cast<uint64_t>(rows),
-                          kRowBlockMultiple * subBlocks);
-}
 
 static bool isLeading(const KernelOperand &operand) {
   return operand.shape.starts_with("*");
@@ -34,21 +24,19 @@ static StringRef getLetters(const KernelOperand &operand) {
   return isLeading(operand) ? operand.shape.drop_front() : operand.shape;
 }
 
-/// The number of blocks that rows are summed in, if that of rows is known.
-int64_t KernelShapes::getNumBlocks(int64_t Extent::*value) const {
-  int64_t rows = 1;
-  for (const Extent &extent : leading)
-    if (ShapedType::isDynamic(extent.*value) ||
-        llvm::MulOverflow(rows, extent.*value, rows))
-      return ShapedType::kDynamic;
-  return getNumRowBlocks(rows);
-}
-
-/// What is known of the extent a letter stands for.
-int64_t KernelShapes::getKnown(char letter) const {
-  if (letter != 'P')
-    return get(letter).known;
-  return getNumBlocks(&Extent::known);
+/// The extent a letter stands for, where that is known.
+int64_t KernelShapes::getExtent(char letter, int64_t Extent::*value) const {
+  const DerivedExtent *derived = signature.getDerived(letter);
+  if (!derived)
+    return get(letter).*value;
+  SmallVector<int64_t> from;
+  for (char other : derived->from)
+    if (other == '*')
+      for (const Extent &extent : leading)
+        from.push_back(extent.*value);
+    else
+      from.push_back(getExtent(other, value));
+  return derived->infer(from, attributes);
 }
 
 bool KernelShapes::bind(Extent &extent, int64_t value) {
@@ -63,10 +51,10 @@ bool KernelShapes::bind(Extent &extent, int64_t value) {
 }
 
 bool KernelShapes::bindDimension(char letter, int64_t value) {
-  if (letter == 'P') {
-    int64_t blocks = getKnown('P');
-    return ShapedType::isDynamic(value) || ShapedType::isDynamic(blocks) ||
-           blocks == value;
+  if (signature.getDerived(letter)) {
+    int64_t derived = getExtent(letter, &Extent::known);
+    return ShapedType::isDynamic(value) || ShapedType::isDynamic(derived) ||
+           derived == value;
   }
   if (!bind(get(letter), value))
     return false;
@@ -124,7 +112,7 @@ void KernelShapes::print(raw_ostream &os, const KernelOperand &operand) const {
       dimensions.push_back(whole == 1 ? "1" : "(1 or " + toText(whole) + ")");
       continue;
     }
-    dimensions.push_back(toText(getKnown(letter)));
+    dimensions.push_back(toText(getExtent(letter, &Extent::known)));
   }
   if (dimensions.empty())
     os << "()";
@@ -170,9 +158,7 @@ KernelShapes::getShape(const KernelOperand &operand) const {
   if (isLeading(operand))
     for (const Extent &extent : leading)
       shape.push_back(extent.first);
-  for (char letter : getLetters(operand)) {
-    shape.push_back(letter == 'P' ? getNumBlocks(&Extent::first)
-                                  : get(letter).first);
-  }
+  for (char letter : getLetters(operand))
+    shape.push_back(getExtent(letter, &Extent::first));
   return shape;
 }

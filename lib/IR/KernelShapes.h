@@ -17,13 +17,7 @@
 
 namespace mlir::pol {
 
-/// The number of blocks that rows are summed in.
-int64_t getNumRowBlocks(int64_t rows);
-/// The same at run time, for rows in leading dimensions of these extents. At
-/// most `kMaxRowBlocks` even where the number of rows overflows, as it may
-/// where rows are empty.
-OpFoldResult buildNumRowBlocks(OpBuilder &builder, Location loc,
-                               ArrayRef<OpFoldResult> leading);
+using EmitErrorFn = function_ref<InFlightDiagnostic()>;
 
 /// Checks the width of an operand's floats.
 LogicalResult verifyWidth(const KernelOperand &operand, ShapedType type,
@@ -33,8 +27,9 @@ LogicalResult verifyWidth(const KernelOperand &operand, ShapedType type,
 /// from operand after operand.
 class KernelShapes {
 public:
-  explicit KernelShapes(const KernelSignature &signature)
-      : signature(signature) {}
+  /// Attributes may decide extents; null if there are none.
+  KernelShapes(const KernelSignature &signature, DictionaryAttr attributes)
+      : signature(signature), attributes(attributes) {}
 
   /// Takes the shape of an operand in, or reports that it does not fit.
   LogicalResult add(const KernelOperand &operand, ShapedType type,
@@ -54,13 +49,13 @@ private:
   Extent &get(char letter) { return extents[letter - 'A']; }
   const Extent &get(char letter) const { return extents[letter - 'A']; }
   LogicalResult verifyBroadcast(EmitErrorFn emitError) const;
-  int64_t getNumBlocks(int64_t Extent::*value) const;
-  int64_t getKnown(char letter) const;
+  int64_t getExtent(char letter, int64_t Extent::*value) const;
   bool bind(Extent &extent, int64_t value);
   bool bindDimension(char letter, int64_t value);
   void print(raw_ostream &os, const KernelOperand &operand) const;
 
   const KernelSignature &signature;
+  DictionaryAttr attributes;
   std::array<Extent, 'z' - 'A' + 1> extents;
   SmallVector<Extent> leading;
   bool hasLeading = false;

@@ -39,6 +39,12 @@ unsigned KernelSignature::getIndex(StringRef operand) const {
   return found - operands.begin();
 }
 
+const DerivedExtent *KernelSignature::getDerived(char letter) const {
+  const DerivedExtent *found = llvm::find_if(
+      derived, [&](const auto &known) { return known.letter == letter; });
+  return found == derived.end() ? nullptr : found;
+}
+
 bool KernelSignature::hasOptionalOperands() const {
   return llvm::any_of(operands, [](const KernelOperand &operand) {
     return operand.isOptional;
@@ -387,7 +393,9 @@ LogicalResult Verifier::verifyAliases() {
 }
 
 LogicalResult Verifier::verifyShapes() {
-  KernelShapes shapes(signature);
+  KernelShapes shapes(signature, signature.derived.empty()
+                                     ? DictionaryAttr()
+                                     : op->getAttrDictionary());
   auto emitError = [&] { return op->emitOpError(); };
   for (const KernelOperand &operand : signature.operands)
     if (ShapedType type = getArray(operand);

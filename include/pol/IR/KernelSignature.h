@@ -52,7 +52,7 @@ struct KernelOperand {
   KernelClause clause;
   /// A letter for each dimension: equal letters are equal extents. `*` stands
   /// for all leading dimensions; a lower case letter for 1 or the extent of its
-  /// upper case; `P` for the number of blocks that rows are summed in.
+  /// upper case; a letter of the signature's `derived` for what is computed.
   StringRef shape;
   KernelElement element = KernelElement::Float;
   bool isOptional = false;
@@ -172,6 +172,28 @@ struct KernelRegion {
   bool isOfScores;
 };
 
+/// A letter whose extent is computed from those of others, and from attributes:
+/// the number of blocks of something, say. Descriptions, the verifier and the
+/// checks at run time all ask here, so that they agree.
+struct DerivedExtent {
+  char letter;
+  /// The letters it is computed from, derived ones among them: each that of a
+  /// required operand before the first that has `letter`. `*` stands for all
+  /// leading extents, however many.
+  StringRef from;
+  /// The extent, of extents in the order of `from` that may be
+  /// `ShapedType::kDynamic`; that itself where they do not say. Attributes,
+  /// null if there are none, are not verified yet.
+  int64_t (*infer)(ArrayRef<int64_t> extents, DictionaryAttr attributes);
+  /// The same at run time. It agrees with `infer` wherever that gives a number.
+  OpFoldResult (*build)(OpBuilder &builder, Location loc,
+                        ArrayRef<OpFoldResult> extents,
+                        DictionaryAttr attributes);
+};
+
+/// `P`, the number of blocks that rows are summed in, from the leading extents.
+extern const DerivedExtent kRowBlocks;
+
 /// A kernel's operands, in the order of the op's operand groups, of which each
 /// but captures and their gradients holds at most one value. The first one
 /// decides what is accumulated in.
@@ -185,6 +207,8 @@ struct KernelSignature {
   /// An extent that must be a multiple of another; 0 if there is none.
   char dividend = 0;
   char divisor = 0;
+  /// Letters that are no operand's own.
+  ArrayRef<DerivedExtent> derived = {};
   ArrayRef<KernelRegion> regions = {};
 
   /// Operands that a verb gives by position: the leading ones, which are read.
@@ -196,6 +220,8 @@ struct KernelSignature {
                function_ref<bool(const KernelOperand &)> predicate) const;
   /// The position of the operand of that name.
   unsigned getIndex(StringRef operand) const;
+  /// How a letter is computed, null for those of operands.
+  const DerivedExtent *getDerived(char letter) const;
 };
 
 /// Rows are summed in at most this many blocks, of a multiple of

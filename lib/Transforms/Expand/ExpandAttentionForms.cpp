@@ -27,6 +27,8 @@ using namespace mlir::pol;
 /// What positions and lengths are taken to before anything is added to them: no
 /// array is as long.
 static constexpr int64_t kFarthest = int64_t(1) << 60;
+/// Windows up to here keep what they did once a position is taken to that.
+static constexpr int64_t kWidest = kFarthest / 2;
 
 namespace {
 /// Rewrites one op. Everything a region needs from outside becomes a capture,
@@ -85,7 +87,8 @@ private:
   SmallVector<Value> captures;
   /// What is added to the rows of queries; null for 0.
   Value position;
-  std::optional<unsigned> rowShift, queryLengths, keyLengths, bias;
+  /// Numbers of captures; of `firstKey`, the first one in the window of row 0.
+  std::optional<unsigned> rowShift, firstKey, queryLengths, keyLengths, bias;
 };
 } // namespace
 
@@ -101,7 +104,16 @@ template <typename OpTy> void FormExpansion<OpTy>::findPosition() {
 }
 
 template <typename OpTy> void FormExpansion<OpTy>::findCaptures() {
-  bool usesRows = op.getQLengths() || op.getBias();
+  // A window as wide hides keys of queries as far alone.
+  bool isWide = op.getWindowAttr() && op.getWindowAttr().getInt() > kWidest;
+  if (isWide && op.getInputPos()) {
+    Value least = arith::MaxSIOp::create(rewriter, loc, op.getInputPos(),
+                                         index(rewriter, 0));
+    Value first = arith::SubIOp::create(
+        rewriter, loc, least, index(rewriter, op.getWindowAttr().getInt()));
+    firstKey = capture(clamp(rewriter, first, -kFarthest, kFarthest));
+  }
+  bool usesRows = op.getQLengths() || op.getBias() || firstKey;
   if (position && usesRows)
     rowShift = capture(position);
   if (op.getQLengths())
@@ -167,13 +179,18 @@ template <typename OpTy> void FormExpansion<OpTy>::extendMask(Region &region) {
   Value key = block.getArgument(KeyAt);
   if (op.getCausal())
     keepWhere(arith::CmpIPredicate::sle, key, query);
-  if (op.getWindowAttr()) {
-    int64_t window = std::min(op.getWindowAttr().getInt(), kFarthest);
-    Value first =
-        arith::SubIOp::create(builder, loc, query, index(builder, window));
-    keepWhere(arith::CmpIPredicate::sge, key, first);
-  }
   constexpr unsigned numArguments = KeyAt + 1;
+  if (op.getWindowAttr() && op.getWindowAttr().getInt() <= kWidest) {
+    Value window = index(builder, op.getWindowAttr().getInt());
+    Value first = arith::SubIOp::create(builder, loc, query, window);
+    keepWhere(arith::CmpIPredicate::sge, key, first);
+  } else if (firstKey) {
+    Value row = getRow(builder, block, query, numArguments);
+    Value ofRow0 = clamp(builder, block.getArgument(numArguments + *firstKey),
+                         -kFarthest, kFarthest);
+    keepWhere(arith::CmpIPredicate::sge, key,
+              arith::AddIOp::create(builder, loc, row, ofRow0));
+  }
   auto getLengthOf = [&](unsigned lengths) {
     return getLength(builder, block.getArgument(numArguments + lengths),
                      block.getArgument(Batch));
