@@ -92,7 +92,8 @@ class Static:
         return elements
 
     def _ranks(self, elements):
-        low = {"max": 3, "sum": 3, "delta": 3, "q_lengths": 1, "k_lengths": 1}
+        low = {"max": 3, "sum": 3, "delta": 3, "q_lengths": 1, "k_lengths": 1,
+               "input_pos": 0}
         ranks = {name: low.get(name, 4) for name in elements}
         if self.fixed:
             e = self.fixed

@@ -37,11 +37,12 @@ def _all():
             s.softcap(2.0), s.alibi(), s.bias(), s.bias(False, True),
             s.bias(True, False), s.bias(False, False), s.relative(8), s.rbf(),
             s.rbf(True), s.gated_rbf(), s.pairs(), s.polynomial(),
-            s.far(6, 0.25), s.temperature(), s.temperatures(), s.gate(),
+            s.far(6, 0.25), s.temperature(),
+            s.temperature(None), s.temperatures(), s.gate(),
             s.square_root(), s.rotation(), s.constant(),
             s.chain(s.alibi(), s.softcap(3.0)),
             s.chain(s.softcap(1.5), s.pairs(), s.temperatures()),
-            s.chain(s.temperature(), s.polynomial(), s.far(10, 0.5)),
+            s.chain(s.temperature(None), s.polynomial(), s.far(10, 0.5)),
             s.chain(s.relative(3), s.gated_rbf())):
         yield score.name, {"score": score}
     for score, mask in (
@@ -64,6 +65,7 @@ def _short_forms():
             ("causal", {"causal": "top_left"}),
             ("bottom right", {"causal": "bottom_right"}),
             ("input_pos", {"causal": "input_pos"}),
+            ("input_pos and no causal", {"position": True}),
             ("window", {"causal": "top_left", "window": 11}),
             ("window from input_pos", {"causal": "input_pos", "window": 3}),
             ("lengths", {"k_lengths": "i32", "q_lengths": "i64"}),
@@ -77,6 +79,19 @@ def _short_forms():
             "score": s.bias(), "mask": m.documents(), **given}
         yield f"{name} with dilated and rbf", {
             "score": s.chain(s.rbf(), s.pairs()), "mask": m.dilated(2), **given}
+
+
+def _before_zero():
+    """Queries before position 0, which captures know nothing of."""
+    for name, given in (
+            ("bias", {"score": s.bias(), "mask": m.suffix(0)}),
+            ("alibi and pairs", {"score": s.chain(s.alibi(), s.pairs()),
+                                 "mask": m.both(m.suffix(0), m.causal())}),
+            ("blocks", {"mask": m.blocks(16)}),
+            ("dilated", {"mask": m.both(m.dilated(3), m.band(30))})):
+        yield f"{name} at -21", {"position": True, "at": -21, **given}
+    yield "rotation at -9", {"score": s.rotation(), "mask": m.suffix(0),
+                             "causal": "input_pos", "at": -9}
 
 
 def _captures():
@@ -106,7 +121,8 @@ def open_variants():
     """Of dynamic extents; types and kinds take turns where they are open."""
     types = itertools.cycle((F32, F32, F64, BF16, F32, F16, MIXED))
     kinds = itertools.cycle(KINDS)
-    for name, given in itertools.chain(_all(), _short_forms(), _captures()):
+    for name, given in itertools.chain(_all(), _short_forms(), _before_zero(),
+                                       _captures()):
         given = dict(given)
         given.setdefault("types", next(types))
         variant = Variant(name=name, kind=next(kinds), **given)

@@ -47,7 +47,7 @@ def _value(op, rest, values):
     if op in ("tensor.extract", "memref.load"):
         array, indices = re.fullmatch(r"(%\w+)\[(.*)\]", body).groups()
         array = values[array]
-        at = [values[i] for i in indices.split(", ")]
+        at = [values[i] for i in indices.split(", ") if i]
         # What is outside is of positions that are masked.
         return array[tuple(np.clip(i, 0, d - 1)
                            for i, d in zip(at, array.shape))]

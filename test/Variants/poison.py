@@ -26,8 +26,7 @@ def keeps(call):
 
 def positions_of(call):
     e = call.extents
-    first = call.position if call.static.causal == "input_pos" else 0
-    return oracle.Positions(e.b, e.h, e.s, e.t, first)
+    return oracle.Positions(e.b, e.h, e.s, e.t, call.position)
 
 
 def of_keys(call, keep, reduce):

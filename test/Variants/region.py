@@ -85,7 +85,7 @@ class Emitter:
         self.lines = []
         self.s = Value("%s", float_type)
         self.b, self.h, self.q, self.kv = (
-            Value(f"%{n}", "index") for n in ("b", "h", "q", "kv"))
+            Value(f"%{n}", "index") for n in ("b", "h", "i", "j"))
 
     def _add(self, text, kind):
         name = Value(f"%v{len(self.lines)}", kind)
@@ -95,7 +95,7 @@ class Emitter:
     def region(self, name, result):
         """The text of a region that yields a value."""
         arguments = ["%s"] if name == "score" else []
-        arguments += ["%b", "%h", "%q", "%kv"]
+        arguments += ["%b", "%h", "%i", "%j"]
         arguments += [f"%x{i}" for i in range(len(self.captures))]
         body = "".join(f"\n    {line}" for line in self.lines)
         return (f"{name}({', '.join(arguments)}) {{{body}\n"

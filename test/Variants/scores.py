@@ -122,7 +122,7 @@ def _differences(r, of_queries, of_keys):
 def rbf(shared=False):
     """s - gamma |x_q - y_kv|^2, whose exponential is a Gaussian of points."""
     of_queries, of_keys = _points(shared)
-    gamma = Capture(None, "f32", positive)
+    gamma = Capture((), make=positive)
 
     def text(e, s):
         return e.sub(s, e.mul(e.load(gamma),
@@ -212,8 +212,10 @@ def far(reach, factor):
 
 
 def temperature(element="f32"):
-    """s / t for a captured number."""
-    t = Capture(None, element, positive)
+    """s / t for a captured number, or, of no element type, for an array of
+    it."""
+    t = (Capture(None, element, positive) if element
+         else Capture((), make=positive))
 
     def values(r, s):
         by = r.load(t)

@@ -11,7 +11,8 @@ from ops import Function, groups, members, mlir_type, op_text
 from region import FLOATS, Emitter, Mask, Reader, Score
 
 # Where the groups that only variants have follow others.
-CAPTURES_AFTER, GRADIENTS_AFTER = "ins", "outs"
+CAPTURES_AFTER = {"attention": "ins", "attention_grad": "checkpoints"}
+GRADIENTS_AFTER = "outs"
 
 
 @dataclasses.dataclass
@@ -46,7 +47,7 @@ class VariantFunction(Function):
         found = []
         for group in groups(self.op):
             found += [n for n in members(self.op, group) if n in self.elements]
-            if group == CAPTURES_AFTER:
+            if group == CAPTURES_AFTER[self.op]:
                 found += self.captures
             if group == GRADIENTS_AFTER:
                 found += self.gradients()
@@ -62,7 +63,7 @@ class VariantFunction(Function):
             values = ", ".join(f"%{self.alias.get(n, n)}"
                                for n in self.captures)
             kinds = ", ".join(types[n] for n in self.captures)
-            after[CAPTURES_AFTER] = f"captures({values} : {kinds})"
+            after[CAPTURES_AFTER[self.op]] = f"captures({values} : {kinds})"
         if self.gradients():
             values = ", ".join(f"{self.captures.index(n[1:])} = %{n}"
                                for n in self.gradients())
@@ -79,7 +80,8 @@ class Variant(Static):
     capture: the element type of captured floats; None is that of scores.
     capture_gradients: "all", or which captures by number.
     capture_gradient_type: their element type, if it is another.
-    positions: how many keys come before the first query, for input_pos.
+    position: whether there is input_pos, though there is no causal.
+    at: what input_pos is, if the caller does not choose.
     """
 
     name: str = ""
@@ -88,6 +90,17 @@ class Variant(Static):
     capture: str = None
     capture_gradients: object = "all"
     capture_gradient_type: str = None
+    position: bool = False
+    at: int = None
+
+    def _optional(self):
+        elements = super()._optional()
+        if self.position:
+            elements["input_pos"] = "index"
+        return elements
+
+    def has_position(self):
+        return self.position or self.causal == "input_pos"
 
     def captures(self):
         """By name."""
@@ -133,8 +146,10 @@ class Variant(Static):
             elements[name] = self.element(capture)
             ranks[name] = () if capture.shape is None else self.extents(capture)
             wanted = self.capture_gradients
-            # A mask's captures have gradients, too: they are 0.
+            # A mask's captures have gradients, too: they are 0. Numbers have
+            # none.
             if (backward and elements[name] in FLOATS
+                    and capture.shape is not None
                     and (wanted == "all" or number in wanted)):
                 elements[f"d{name}"] = (self.capture_gradient_type
                                         or elements[name])
@@ -185,9 +200,13 @@ class VariantCall(Call):
     """Operands of a variant's functions."""
 
     def __init__(self, suite, static, extents, form="bias [B,H]", position=0):
-        if static.causal != "input_pos":
+        if not static.has_position():
             position = 0
+        elif static.at is not None:
+            position = static.at
         super().__init__(suite, static, extents, form, position)
+        if static.has_position():
+            self.inputs["input_pos"] = position
         named = named_extents(extents, position)
         for name, capture in static.captures().items():
             self.inputs[name] = capture.values(suite.random, named,
@@ -200,4 +219,5 @@ class VariantCall(Call):
                                    **self.static.options(self.inputs))
 
     def label(self):
-        return f"{self.static.name}: {super().label()}"
+        at = f" at {self.position}" if self.static.position else ""
+        return f"{self.static.name}{at}: {super().label()}"

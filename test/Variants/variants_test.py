@@ -132,7 +132,7 @@ class Texts(unittest.TestCase):
                 continue
             call = VariantCall(suite, wide(variant), Extents(3, 2, 1, 99, 98))
             options = call.options()
-            positions = oracle.Positions(3, 2, 99, 98)
+            positions = oracle.Positions(3, 2, 99, 98, call.position)
             keep = np.broadcast_to(options.mask(positions, options.captures),
                                    positions.shape)
             with self.subTest(variant.name):

@@ -85,6 +85,9 @@ class Positions:
         array = np.asarray(array)
         is_float = np.issubdtype(array.dtype, np.floating)
         array = array.astype(self.kind if is_float else np.int64)
+        if array.size == 0:
+            return np.zeros(np.broadcast_shapes(*map(np.shape, indices)),
+                            array.dtype)
         return array[inside(indices, array.shape)] if indices else array
 
 
@@ -117,8 +120,8 @@ def kept(batch, rows, columns, options):
 
 
 def _first(options):
-    """The position of the first query."""
-    return options.input_pos if options.causal == "input_pos" else 0
+    """The position of the first query, for masks and scores."""
+    return options.input_pos if options.causal in (None, "input_pos") else 0
 
 
 def _selected_product(weights, keep, values):
