@@ -106,6 +106,7 @@ dialect_page() {
   # The generator takes a default implementation for none: the methods' own
   # descriptions say what the default is.
   {
+    generate op-interface-docs IR/DifferentiableOpInterface.td
     generate op-interface-docs IR/PolInterfaces.td
     generate type-interface-docs IR/PolInterfaces.td
   } | lower_headings | awk '

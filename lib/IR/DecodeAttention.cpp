@@ -236,6 +236,7 @@ static const KernelSignature &getPagedSignature() {
                                          'H',
                                          'K',
                                          derived,
+                                         {},
                                          buildTableChecks};
   return signature;
 }
@@ -263,6 +264,7 @@ const KernelSignature &DecodeAttentionOp::getSignature() {
                                          'H',
                                          'K',
                                          derived,
+                                         {},
                                          /*buildMoreChecks=*/nullptr,
                                          "block_table",
                                          &getPagedSignature()};

@@ -18,8 +18,12 @@ static StringRef getKeyword(KernelClause clause) {
   switch (clause) {
   case KernelClause::Ins:
     return "ins";
+  case KernelClause::Captures:
+    return "captures";
   case KernelClause::Outs:
     return "outs";
+  case KernelClause::CaptureGradients:
+    return "dcaptures";
   case KernelClause::Saved:
   case KernelClause::Checkpoints:
     return "checkpoints";
@@ -55,6 +59,29 @@ struct ClauseParser {
       : parser(parser), operands(operands), values(operands.size()),
         loc(parser.getCurrentLocation()) {}
 
+  /// `%a, %b` or, of gradients, `0 = %a, 2 = %b`: all of one group.
+  ParseResult parseMany(OperationState &result,
+                        SmallVectorImpl<int32_t> &sizes) {
+    SmallVector<OpAsmParser::UnresolvedOperand> many;
+    SmallVector<int64_t> numbers;
+    SmallVector<Type> types;
+    bool isNumbered = operands.front().clause == KernelClause::CaptureGradients;
+    auto parseOne = [&]() -> ParseResult {
+      if (isNumbered &&
+          (parser.parseInteger(numbers.emplace_back()) || parser.parseEqual()))
+        return failure();
+      return parser.parseOperand(many.emplace_back());
+    };
+    if (parser.parseLParen() || parser.parseCommaSeparatedList(parseOne) ||
+        parser.parseColonTypeList(types) || parser.parseRParen())
+      return failure();
+    if (isNumbered)
+      result.addAttribute(kCaptureGradients,
+                          parser.getBuilder().getDenseI64ArrayAttr(numbers));
+    sizes.push_back(many.size());
+    return parser.resolveOperands(many, types, loc, result.operands);
+  }
+
   /// `%value` or `name = %value`
   ParseResult parseValue() {
     SMLoc at = parser.getCurrentLocation();
@@ -83,6 +110,8 @@ struct ClauseParser {
   }
 
   ParseResult parse(OperationState &result, SmallVectorImpl<int32_t> &sizes) {
+    if (operands.front().isVariadic())
+      return parseMany(result, sizes);
     SmallVector<Type> types;
     if (parser.parseLParen() ||
         parser.parseCommaSeparatedList([&] { return parseValue(); }) ||
@@ -111,6 +140,51 @@ struct ClauseParser {
 };
 } // namespace
 
+/// `score(%s, %b, %h, %q, %k, %captures...) { ... }`: arguments have no types,
+/// as these follow from the operands.
+static ParseResult parseRegion(OpAsmParser &parser, OperationState &result,
+                               const KernelRegion &region, TypeRange captures) {
+  Region *body = result.addRegion();
+  if (failed(parser.parseOptionalKeyword(region.name)))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<OpAsmParser::Argument> arguments;
+  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren))
+    return failure();
+  // What is not right of these is said when the op is verified.
+  ShapedType first;
+  if (!result.operands.empty())
+    first = getOperandArray(result.operands.front().getType(),
+                            KernelOperand("", KernelClause::Ins, ""));
+  FloatType accumulation = getAccumulationType(
+      first ? first.getElementType() : parser.getBuilder().getF32Type());
+  SmallVector<Type> types =
+      getRegionArgumentTypes(region, accumulation, captures);
+  if (arguments.size() != types.size())
+    return parser.emitError(loc, "expected ")
+           << types.size() << " arguments of " << region.name << ", of which "
+           << captures.size() << " are for captures, but got "
+           << arguments.size();
+  for (auto [argument, type] : llvm::zip_equal(arguments, types))
+    argument.type = type;
+  return parser.parseRegion(*body, arguments);
+}
+
+/// The types of the operands in the group of captures.
+static SmallVector<Type> getCaptureTypes(const OperationState &result,
+                                         const KernelSignature &signature,
+                                         ArrayRef<int32_t> sizes) {
+  SmallVector<Type> types;
+  unsigned begin = 0;
+  for (auto [operand, size] : llvm::zip(signature.operands, sizes)) {
+    if (operand.clause == KernelClause::Captures)
+      for (Value value : ArrayRef<Value>(result.operands).slice(begin, size))
+        types.push_back(value.getType());
+    begin += size;
+  }
+  return types;
+}
+
 ParseResult mlir::pol::parseKernel(OpAsmParser &parser, OperationState &result,
                                    const KernelSignature &signature) {
   SmallVector<int32_t> sizes;
@@ -126,8 +200,13 @@ ParseResult mlir::pol::parseKernel(OpAsmParser &parser, OperationState &result,
   SMLoc loc = parser.getCurrentLocation();
   StringRef keyword;
   if (succeeded(parser.parseOptionalKeyword(
-          &keyword, {"ins", "checkpoints", "outs", "scratch"})))
+          &keyword,
+          {"ins", "captures", "checkpoints", "outs", "dcaptures", "scratch"})))
     return parser.emitError(loc, "expected no '") << keyword << "(...)' here";
+  SmallVector<Type> captures = getCaptureTypes(result, signature, sizes);
+  for (const KernelRegion &region : signature.regions)
+    if (parseRegion(parser, result, region, captures))
+      return failure();
   if (parser.parseOptionalAttrDict(result.attributes) ||
       failed(result.name.verifyInherentAttrs(
           result.attributes, [&] { return parser.emitError(loc); })))
@@ -143,9 +222,43 @@ ParseResult mlir::pol::parseKernel(OpAsmParser &parser, OperationState &result,
 // Printing
 //===----------------------------------------------------------------------===//
 
+/// Any number of values, each behind its number where there are numbers.
+static void printMany(OpAsmPrinter &printer, Operation *op,
+                      const KernelSignature &signature, size_t index) {
+  OperandRange values = getKernelOperands(op, signature, index);
+  if (values.empty())
+    return;
+  const KernelOperand &operand = signature.operands[index];
+  printer << " " << getKeyword(operand.clause) << "(";
+  DenseI64ArrayAttr numbers;
+  if (operand.clause == KernelClause::CaptureGradients)
+    numbers = op->getAttrOfType<DenseI64ArrayAttr>(kCaptureGradients);
+  llvm::interleaveComma(llvm::enumerate(values), printer, [&](auto value) {
+    if (numbers && value.index() < static_cast<size_t>(numbers.size()))
+      printer << numbers[value.index()] << " = ";
+    printer << value.value();
+  });
+  printer << " : " << values.getTypes() << ")";
+}
+
+static void printRegion(OpAsmPrinter &printer, Region &body, StringRef name) {
+  if (body.empty())
+    return;
+  printer << " " << name << "(";
+  llvm::interleaveComma(body.getArguments(), printer,
+                        [&](BlockArgument argument) {
+                          printer.printRegionArgument(argument, {},
+                                                      /*omitType=*/true);
+                        });
+  printer << ") ";
+  printer.printRegion(body, /*printEntryBlockArgs=*/false);
+}
+
 static void printClause(OpAsmPrinter &printer, Operation *op,
                         const KernelSignature &signature, size_t begin) {
   ArrayRef<KernelOperand> clause = getClause(signature, begin);
+  if (clause.front().isVariadic())
+    return printMany(printer, op, signature, begin);
   SmallVector<Value> values;
   bool isGap = false;
   for (auto [index, operand] : llvm::enumerate(clause)) {
@@ -171,7 +284,9 @@ void mlir::pol::printKernel(OpAsmPrinter &printer, Operation *op,
   for (size_t begin = 0; begin < signature.operands.size();
        begin += getClause(signature, begin).size())
     printClause(printer, op, signature, begin);
-  SmallVector<StringRef> elided{"operandSegmentSizes"};
+  for (auto [region, body] : llvm::zip(signature.regions, op->getRegions()))
+    printRegion(printer, body, region.name);
+  SmallVector<StringRef> elided{"operandSegmentSizes", kCaptureGradients};
   for (auto [name, value] : signature.defaults) {
     auto attribute = op->getAttrOfType<FloatAttr>(name);
     if (attribute && attribute.getValue().bitwiseIsEqual(llvm::APFloat(value)))

@@ -28,79 +28,132 @@ public:
                                 PatternRewriter &rewriter) const override;
 
 private:
-  /// A bit for each operand of the signature: whether it stays.
+  /// A bit for each operand of the signature: whether it stays, or any of it.
   SmallVector<bool> getKept(Operation *op) const;
+  SmallVector<bool> getKeptValues(Operation *op) const;
 
   const KernelSignature &signature;
 };
 } // namespace
+
+/// Whether any of the values of a group is used, or, of one that is no
+/// destination, there. `results` are those from the group's on.
+static bool isGroupUsed(const KernelOperand &operand, OperandRange values,
+                        ResultRange results) {
+  for (auto [index, value] : llvm::enumerate(values)) {
+    bool hasResult =
+        operand.isDestination() && isa<RankedTensorType>(value.getType());
+    if (!hasResult || !results[index].use_empty())
+      return true;
+  }
+  return false;
+}
 
 SmallVector<bool> DropUnused::getKept(Operation *op) const {
   SmallVector<bool> kept;
   bool usesCheckpoints = false;
   unsigned nextResult = 0;
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
-    Value value = getKernelOperand(op, signature, index);
-    bool isUsed = true;
-    if (value && operand.isDestination() &&
-        isa<RankedTensorType>(value.getType()))
-      isUsed = !op->getResult(nextResult++).use_empty();
+    OperandRange values = getKernelOperands(op, signature, index);
+    bool isUsed =
+        isGroupUsed(operand, values, op->getResults().drop_front(nextResult));
+    if (operand.isDestination())
+      nextResult +=
+          llvm::count_if(values.getTypes(), llvm::IsaPred<RankedTensorType>);
     if (operand.clause == KernelClause::Checkpoints)
-      usesCheckpoints |= value && isUsed;
-    bool isDuplicated = value && isa<DuplicatedType>(value.getType());
+      usesCheckpoints |= isUsed;
     if (operand.isUnread)
-      isUsed = isDuplicated;
-    kept.push_back(value && (isUsed || !operand.isOptional));
+      isUsed = llvm::any_of(values.getTypes(), llvm::IsaPred<DuplicatedType>);
+    kept.push_back(!values.empty() && (isUsed || !operand.isOptional));
   }
   // Checkpoints are all or none; a duplicated input has a gradient.
+  bool hasDuplicatedCapture = llvm::any_of(
+      getKernelOperands(op, signature, KernelClause::Captures).getTypes(),
+      llvm::IsaPred<DuplicatedType>);
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
-    bool isPresent = getKernelOperand(op, signature, index) != Value();
+    bool isPresent = !getKernelOperands(op, signature, index).empty();
     Value input =
         operand.gradientOf.empty()
             ? Value()
             : getKernelOperand(op, signature,
                                signature.getIndex(operand.gradientOf));
+    bool isShadow = input && isa<DuplicatedType>(input.getType());
+    if (operand.clause == KernelClause::CaptureGradients)
+      isShadow = hasDuplicatedCapture;
     if (operand.clause == KernelClause::Checkpoints)
       kept[index] = isPresent && usesCheckpoints;
-    else if (input && isa<DuplicatedType>(input.getType()))
+    else if (isShadow)
       kept[index] = isPresent;
   }
   for (auto [index, operand] : llvm::enumerate(signature.operands))
     if (operand.clause == KernelClause::Scratch)
       kept[index] =
           getKernelOperand(op, signature, index) &&
-          signature.anyUser(operand, [&](const KernelOperand &gradient) {
-            return kept[signature.getIndex(gradient.name)];
-          });
+          (operand.usedFor.empty() ||
+           signature.anyUser(operand, [&](const KernelOperand &gradient) {
+             return kept[signature.getIndex(gradient.name)];
+           }));
   return kept;
+}
+
+/// The same for each value. Of the gradients of captures some may stay.
+SmallVector<bool> DropUnused::getKeptValues(Operation *op) const {
+  SmallVector<bool> kept = getKept(op);
+  SmallVector<bool> values;
+  unsigned nextResult = 0;
+  bool hasDuplicated =
+      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<DuplicatedType>);
+  for (auto [index, operand] : llvm::enumerate(signature.operands))
+    for (Value value : getKernelOperands(op, signature, index)) {
+      bool hasResult =
+          operand.isDestination() && isa<RankedTensorType>(value.getType());
+      bool isUsed = !hasResult || !op->getResult(nextResult).use_empty();
+      nextResult += hasResult;
+      bool mayDrop =
+          operand.clause == KernelClause::CaptureGradients && !hasDuplicated;
+      values.push_back(kept[index] && (isUsed || !mayDrop));
+    }
+  return values;
 }
 
 LogicalResult DropUnused::matchAndRewrite(Operation *op,
                                           PatternRewriter &rewriter) const {
-  SmallVector<bool> kept = getKept(op);
+  SmallVector<bool> kept = getKeptValues(op);
+  if (!llvm::is_contained(kept, false))
+    return rewriter.notifyMatchFailure(op, "everything is used");
   OperationState state(op->getLoc(), op->getName());
   SmallVector<int32_t> sizes;
   SmallVector<Value> oldResults;
-  unsigned nextResult = 0;
+  SmallVector<int64_t> numbers;
+  auto oldNumbers = op->getAttrOfType<DenseI64ArrayAttr>(kCaptureGradients);
+  unsigned nextResult = 0, nextValue = 0;
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
-    Value value = getKernelOperand(op, signature, index);
-    sizes.push_back(kept[index] ? 1 : 0);
-    bool hasResult = value && operand.isDestination() &&
-                     isa<RankedTensorType>(value.getType());
-    Value result = hasResult ? Value(op->getResult(nextResult++)) : Value();
-    if (!kept[index])
-      continue;
-    state.addOperands(value);
-    if (!result)
-      continue;
-    state.addTypes(result.getType());
-    oldResults.push_back(result);
+    sizes.push_back(0);
+    for (auto [number, value] :
+         llvm::enumerate(getKernelOperands(op, signature, index))) {
+      bool hasResult =
+          operand.isDestination() && isa<RankedTensorType>(value.getType());
+      Value result = hasResult ? Value(op->getResult(nextResult++)) : Value();
+      if (!kept[nextValue++])
+        continue;
+      ++sizes.back();
+      state.addOperands(value);
+      if (operand.clause == KernelClause::CaptureGradients)
+        numbers.push_back(oldNumbers[number]);
+      if (!result)
+        continue;
+      state.addTypes(result.getType());
+      oldResults.push_back(result);
+    }
   }
-  if (state.operands.size() == op->getNumOperands())
-    return rewriter.notifyMatchFailure(op, "everything is used");
   state.addAttributes(op->getAttrs());
   state.attributes.set("operandSegmentSizes",
                        rewriter.getDenseI32ArrayAttr(sizes));
+  if (oldNumbers)
+    state.attributes.set(kCaptureGradients,
+                         rewriter.getDenseI64ArrayAttr(numbers));
+  for (Region &region : op->getRegions())
+    state.addRegion()->takeBody(region);
   Operation *smaller = rewriter.create(state);
   for (auto [old, result] : llvm::zip_equal(oldResults, smaller->getResults()))
     rewriter.replaceAllUsesWith(old, result);

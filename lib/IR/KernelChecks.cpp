@@ -38,6 +38,7 @@ private:
   OpFoldResult getWanted(char letter, OpFoldResult got);
   void buildDivisibility();
   void buildLengths(const KernelOperand &operand, Value lengths);
+  void buildCaptureGradients();
 
   OpBuilder &builder;
   Operation *op;
@@ -149,6 +150,24 @@ void CheckBuilder::buildLengths(const KernelOperand &operand, Value lengths) {
              ("the greatest of " + operand.name).str(), signature.name);
 }
 
+/// The gradient of a capture has its extents.
+void CheckBuilder::buildCaptureGradients() {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kCaptureGradients);
+  if (!numbers)
+    return;
+  OperandRange captures =
+      getKernelOperands(op, signature, KernelClause::Captures);
+  OperandRange gradients =
+      getKernelOperands(op, signature, KernelClause::CaptureGradients);
+  for (auto [number, gradient] :
+       llvm::zip_equal(numbers.asArrayRef(), gradients))
+    for (int64_t i = 0; i < cast<MemRefType>(gradient.getType()).getRank(); ++i)
+      buildExtentCheck(builder, loc, gradient, i,
+                       getKnownExtent(builder, loc, captures[number], i),
+                       CheckPredicate::eq, "a gradient of captures",
+                       signature.name);
+}
+
 void CheckBuilder::build() {
   SmallVector<std::pair<const KernelOperand *, Value>> lengths;
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
@@ -160,6 +179,7 @@ void CheckBuilder::build() {
       lengths.emplace_back(&operand, value);
   }
   buildDivisibility();
+  buildCaptureGradients();
   // Last, as they are read in as many places as there are batches.
   for (auto [operand, value] : lengths)
     buildLengths(*operand, value);

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "pol/IR/PolOps.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -56,6 +57,14 @@ struct Inputs {
       return hasShadow(operand);
     });
   }
+  /// What regions capture: the operands behind the inputs.
+  SmallVector<Value> getCaptures() const {
+    size_t begin = signature.getInputs().size();
+    SmallVector<Value> captures;
+    for (size_t i = begin; i < invocation.getNumPositions(); ++i)
+      captures.push_back(invocation.getOperand(i));
+    return captures;
+  }
   /// Whether the kernel describes this operand.
   bool describes(const KernelOperand &operand) const;
   /// Checks the inputs, and gathers what their shapes say.
@@ -67,10 +76,15 @@ private:
   }
   LogicalResult verifyElement(const KernelOperand &operand, Value value) const;
   LogicalResult verifyAttributes() const;
+  LogicalResult verifyRegions() const;
 };
 } // namespace
 
 bool Inputs::hasShadow(const KernelOperand &operand) const {
+  if (operand.clause == KernelClause::CaptureGradients)
+    return llvm::any_of(getCaptures(), [](Value capture) {
+      return isa<DuplicatedType>(capture.getType());
+    });
   Value input = operand.gradientOf.empty() ? Value() : get(operand.gradientOf);
   return input && isa<DuplicatedType>(input.getType());
 }
@@ -80,6 +94,8 @@ bool Inputs::describes(const KernelOperand &operand) const {
     return signature.anyUser(operand, [&](const KernelOperand &gradient) {
       return hasShadow(gradient) || describes(gradient);
     });
+  if (operand.isVariadic())
+    return false;
   if (operand.gradientOf.empty())
     return operand.isDestination();
   unsigned input = signature.getIndex(operand.gradientOf);
@@ -133,9 +149,25 @@ LogicalResult Inputs::verifyAttributes() const {
   return name.verifyInherentAttrs(attributes, [&] { return emitError(); });
 }
 
+LogicalResult Inputs::verifyRegions() const {
+  size_t given = invocation.regions.size();
+  if (given != 0 && given != signature.regions.size())
+    return emitError() << "expected " << signature.regions.size()
+                       << " regions, but got " << given;
+  SmallVector<Value> captures = getCaptures();
+  if (llvm::is_contained(captures, Value()))
+    return emitError() << "expected every capture to be present";
+  const KernelOperand &first = signature.operands.front();
+  Type decisive =
+      getOperandArray(get(first.name).getType(), first).getElementType();
+  return verifyKernelRegions(signature, getAccumulationType(decisive),
+                             ValueRange(captures).getTypes(),
+                             invocation.regions, [&] { return emitError(); });
+}
+
 LogicalResult Inputs::verify(KernelShapes &shapes) const {
   ArrayRef<KernelOperand> inputs = signature.getInputs();
-  if (invocation.getNumPositions() > inputs.size())
+  if (invocation.getNumPositions() > inputs.size() && signature.regions.empty())
     return emitError() << "expected at most " << inputs.size()
                        << " operands, but got " << invocation.getNumPositions();
   for (auto [index, operand] : llvm::enumerate(inputs)) {
@@ -153,7 +185,7 @@ LogicalResult Inputs::verify(KernelShapes &shapes) const {
       return failure();
   }
   return failure(failed(shapes.verify([&] { return emitError(); })) ||
-                 failed(verifyAttributes()));
+                 failed(verifyAttributes()) || failed(verifyRegions()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -292,6 +324,49 @@ LogicalResult mlir::pol::reifyKernelBuffers(
 // Building
 //===----------------------------------------------------------------------===//
 
+/// Copies a region. A constant that was moved out of it comes back.
+static void copyRegion(OpBuilder &outside, Region &from, Region &to) {
+  IRMapping mapping;
+  from.cloneInto(&to, mapping);
+  if (to.empty())
+    return;
+  OpBuilder builder(outside.getContext());
+  builder.setInsertionPointToStart(&to.front());
+  for (Operation &op : to.front())
+    for (OpOperand &operand : op.getOpOperands()) {
+      Operation *def = operand.get().getDefiningOp();
+      if (!def || def->getParentRegion() == &to ||
+          !def->hasTrait<OpTrait::ConstantLike>())
+        continue;
+      operand.set(builder.clone(*def)->getResult(0));
+    }
+}
+
+/// Adds captures, or the shadows of those that are duplicated.
+static int32_t addCaptures(const Inputs &inputs, const KernelOperand &operand,
+                           OpBuilder &builder, OperationState &state) {
+  bool isGradient = operand.clause == KernelClause::CaptureGradients;
+  SmallVector<int64_t> numbers;
+  for (auto [number, capture] : llvm::enumerate(inputs.getCaptures())) {
+    bool isDuplicated = isa<DuplicatedType>(capture.getType());
+    if (isGradient && !isDuplicated)
+      continue;
+    numbers.push_back(number);
+    if (!isGradient) {
+      state.addOperands(capture);
+      continue;
+    }
+    Value shadow = ShadowOp::create(builder, state.location, capture);
+    state.addOperands(shadow);
+    if (isa<RankedTensorType>(shadow.getType()))
+      state.addTypes(shadow.getType());
+  }
+  if (isGradient && !numbers.empty())
+    state.addAttribute(kCaptureGradients,
+                       builder.getDenseI64ArrayAttr(numbers));
+  return numbers.size();
+}
+
 FailureOr<Operation *>
 mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
                          KernelInvocation invocation, ValueRange buffers) {
@@ -300,6 +375,10 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
   SmallVector<int32_t> sizes;
   size_t nextBuffer = 0;
   for (const KernelOperand &operand : signature.operands) {
+    if (operand.isVariadic()) {
+      sizes.push_back(addCaptures(inputs, operand, builder, state));
+      continue;
+    }
     Value value = inputs.get(operand.name);
     if (inputs.describes(operand))
       value = buffers[nextBuffer++];
@@ -323,5 +402,10 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
   if (signature.hasOptionalOperands())
     state.addAttribute("operandSegmentSizes",
                        builder.getDenseI32ArrayAttr(sizes));
+  for (size_t i = 0; i < signature.regions.size(); ++i) {
+    Region *region = state.addRegion();
+    if (i < invocation.regions.size())
+      copyRegion(builder, *invocation.regions[i], *region);
+  }
   return builder.create(state);
 }

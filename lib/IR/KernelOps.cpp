@@ -9,6 +9,7 @@
 // The kernels: their signatures, and what their attributes may be.
 
 #include "pol/IR/PolOps.h"
+#include "pol/IR/RegionActivity.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -213,7 +214,9 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
     return failure();
   bool hasPosition = op.getInputPos() != nullptr;
   bool wantsPosition = op.getCausal() == CausalAlignment::InputPos;
-  if (hasPosition != wantsPosition)
+  bool hasRegion = !op.getScore().empty() || !op.getMask().empty();
+  bool mayHavePosition = wantsPosition || (hasRegion && !op.getCausal());
+  if (hasPosition ? !mayHavePosition : wantsPosition)
     return op.emitOpError(wantsPosition ? "expected an operand input_pos with "
                                           "causal = #pol.causal<input_pos>"
                                         : "expected no operand input_pos "
@@ -221,6 +224,8 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
                                           "#pol.causal<input_pos>");
   return verifyWindow(op);
 }
+
+static constexpr KernelRegion kRegions[] = {{"score", true}, {"mask", false}};
 
 const KernelSignature &AttentionOp::getSignature() {
   static constexpr KernelOperand operands[] = {
@@ -231,12 +236,13 @@ const KernelSignature &AttentionOp::getSignature() {
       in("input_pos", "").of(KernelElement::Index).optional(),
       lengths("q_lengths", 'S'),
       lengths("k_lengths", 'T'),
+      captures(),
       out("o", "BHSE", "q"),
       checkpoint("max", "BHS"),
       checkpoint("sum", "BHS"),
   };
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {}, 'H', 'K'};
+      "pol.attention", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
   return signature;
 }
 
@@ -255,19 +261,42 @@ const KernelSignature &AttentionGradOp::getSignature() {
       lengths("k_lengths", 'T'),
       saved("max", "BHS"),
       saved("sum", "BHS"),
+      captures(),
       gradient("dq", "BHSD", "q", "q"),
       gradient("dk", "BKTD", "k", "k"),
       gradient("dv", "BKTE", "v", "v"),
       gradient("dbias", "bhST", "bias", "bias"),
-      scratch("delta", "BHS", "dq dk dbias"),
+      captureGradients(),
+      scratch("delta", "BHS", "dq dk dbias dcaptures"),
   };
-  static const KernelSignature signature{
-      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K'};
+  static const KernelSignature signature{"pol.attention_grad",
+                                         "pol.attention",
+                                         operands,
+                                         {},
+                                         'H',
+                                         'K',
+                                         {},
+                                         kRegions};
   return signature;
 }
 
+/// Every op between what has a gradient and the score has a derivative.
 LogicalResult AttentionGradOp::verifyOptions() {
-  return verifyAttention(*this);
+  if (failed(verifyAttention(*this)))
+    return failure();
+  if (getScore().empty())
+    return success();
+  constexpr unsigned numFixedArguments = 5;
+  SmallVector<unsigned> arguments;
+  for (int64_t number : getCaptureGradients().value_or(ArrayRef<int64_t>()))
+    arguments.push_back(number + numFixedArguments);
+  Operation *undifferentiable =
+      findUndifferentiable(getScore(), getDq() || getDk(), arguments);
+  if (!undifferentiable)
+    return success();
+  return undifferentiable->emitOpError("expected an op with a derivative "
+                                       "between a score and what its gradient "
+                                       "is for");
 }
 
 //===----------------------------------------------------------------------===//

@@ -76,15 +76,35 @@ static SmallVector<int32_t> getSizes(Operation *op) {
   return llvm::to_vector(sizes.asArrayRef());
 }
 
-Value mlir::pol::getKernelOperand(Operation *op, const KernelSignature &,
-                                  unsigned index) {
+OperandRange mlir::pol::getKernelOperands(Operation *op,
+                                          const KernelSignature &,
+                                          unsigned index) {
   SmallVector<int32_t> sizes = getSizes(op);
-  if (index >= sizes.size() || sizes[index] != 1)
-    return Value();
-  unsigned begin = 0;
+  int64_t begin = 0;
   for (int32_t size : ArrayRef(sizes).take_front(index))
     begin += size;
-  return begin < op->getNumOperands() ? op->getOperand(begin) : Value();
+  int64_t size = index < sizes.size() ? sizes[index] : 0;
+  if (begin < 0 || size < 0 || begin + size > op->getNumOperands())
+    return op->getOperands().take_front(0);
+  return op->getOperands().slice(begin, size);
+}
+
+OperandRange mlir::pol::getKernelOperands(Operation *op,
+                                          const KernelSignature &signature,
+                                          KernelClause clause) {
+  const auto *group =
+      llvm::find_if(signature.operands, [&](const KernelOperand &operand) {
+        return operand.clause == clause;
+      });
+  return getKernelOperands(op, signature, group - signature.operands.begin());
+}
+
+Value mlir::pol::getKernelOperand(Operation *op,
+                                  const KernelSignature &signature,
+                                  unsigned index) {
+  OperandRange values = getKernelOperands(op, signature, index);
+  bool isOne = values.size() == 1 && !signature.operands[index].isVariadic();
+  return isOne ? values.front() : Value();
 }
 
 /// The signature's entry for an operand of an op.
@@ -190,7 +210,8 @@ public:
     return failure(failed(verifyNames()) || failed(verifyPresence()) ||
                    failed(verifyForm()) || failed(verifyAliases()) ||
                    failed(verifyShapes()) || failed(verifyElements()) ||
-                   failed(verifyResults()));
+                   failed(verifyRegions()) ||
+                   failed(verifyCaptureGradients()) || failed(verifyResults()));
   }
 
 private:
@@ -203,11 +224,24 @@ private:
   LogicalResult verifyForm();
   LogicalResult verifyShapes();
   LogicalResult verifyElements();
+  LogicalResult verifyRegions();
+  LogicalResult verifyCaptureGradients();
+  LogicalResult verifyCaptureGradient(int64_t number, Value destination);
   LogicalResult verifyResults();
 
+  FloatType getAccumulation() {
+    return getAccumulationType(
+        getArray(signature.operands.front()).getElementType());
+  }
   Value get(StringRef name) {
     return getKernelOperand(op, signature, signature.getIndex(name));
   }
+  OperandRange getAll(const KernelOperand &operand) {
+    return getKernelOperands(op, signature, signature.getIndex(operand.name));
+  }
+  bool hasGradients();
+  bool hasDuplicated();
+  bool has(const KernelOperand &operand) { return !getAll(operand).empty(); }
   ShapedType getArray(const KernelOperand &operand) {
     Value value = get(operand.name);
     return value ? getOperandArray(value.getType(), operand) : ShapedType();
@@ -236,7 +270,7 @@ LogicalResult Verifier::verifyPresence() {
   unsigned checkpoints = 0;
   unsigned given = 0;
   for (const KernelOperand &operand : signature.operands) {
-    bool isPresent = get(operand.name) != Value();
+    bool isPresent = has(operand);
     if (!isPresent && !operand.isOptional)
       return op->emitOpError("expected one operand ") << operand.name;
     if (operand.clause == KernelClause::Checkpoints) {
@@ -265,6 +299,26 @@ LogicalResult Verifier::verifyGradient(const KernelOperand &gradient) {
   return verifyShadow(gradient);
 }
 
+/// Whether the kernel computes gradients of captures.
+bool Verifier::hasGradients() {
+  return llvm::any_of(signature.operands, [](const KernelOperand &operand) {
+    return operand.clause == KernelClause::CaptureGradients;
+  });
+}
+
+/// Whether any operand that may have a gradient is duplicated.
+bool Verifier::hasDuplicated() {
+  auto isDuplicated = [](Value value) {
+    return isa<DuplicatedType>(value.getType());
+  };
+  return llvm::any_of(signature.operands, [&](const KernelOperand &operand) {
+    if (operand.clause == KernelClause::Captures)
+      return hasGradients() && llvm::any_of(getAll(operand), isDuplicated);
+    Value from = operand.gradientOf.empty() ? Value() : get(operand.gradientOf);
+    return from && isDuplicated(from);
+  });
+}
+
 /// A duplicated input's gradient goes to its shadow; where one is duplicated,
 /// those that are not are constants.
 LogicalResult Verifier::verifyShadow(const KernelOperand &gradient) {
@@ -281,12 +335,7 @@ LogicalResult Verifier::verifyShadow(const KernelOperand &gradient) {
            << gradient.name << " to be of the type of the shadow of "
            << gradient.gradientOf << ", " << duplicated.getShadow()
            << ", but got " << destination.getType();
-  bool usesShadows =
-      llvm::any_of(signature.operands, [&](const KernelOperand &other) {
-        Value from = other.gradientOf.empty() ? Value() : get(other.gradientOf);
-        return from && isa<DuplicatedType>(from.getType());
-      });
-  if (usesShadows && destination && !duplicated)
+  if (hasDuplicated() && destination && !duplicated)
     return op->emitOpError("expected no destination ")
            << gradient.name << ", as others are duplicated and "
            << gradient.gradientOf << " is not";
@@ -297,11 +346,9 @@ LogicalResult Verifier::verifyShadow(const KernelOperand &gradient) {
 LogicalResult Verifier::verifyScratch(const KernelOperand &scratch) {
   if (scratch.usedFor.empty())
     return success();
-  bool isNeeded =
-      signature.anyUser(scratch, [&](const KernelOperand &gradient) {
-        return get(gradient.name) != Value();
-      });
-  if (isNeeded == (get(scratch.name) != Value()))
+  bool isNeeded = signature.anyUser(
+      scratch, [&](const KernelOperand &gradient) { return has(gradient); });
+  if (isNeeded == has(scratch))
     return success();
   SmallVector<StringRef> gradients;
   scratch.usedFor.split(gradients, ' ');
@@ -317,10 +364,11 @@ LogicalResult Verifier::verifyForm() {
   bool hasTensor = false;
   bool hasMemRef = false;
   for (const KernelOperand &operand : signature.operands)
-    if (ShapedType type = getArray(operand)) {
-      hasTensor |= isa<RankedTensorType>(type);
-      hasMemRef |= isa<MemRefType>(type);
-    }
+    for (Value value : getAll(operand))
+      if (ShapedType type = getOperandArray(value.getType(), operand)) {
+        hasTensor |= isa<RankedTensorType>(type);
+        hasMemRef |= isa<MemRefType>(type);
+      }
   if (hasTensor && hasMemRef)
     return op->emitOpError("expected all operands to be tensors or all to be "
                            "memrefs");
@@ -335,7 +383,7 @@ LogicalResult Verifier::verifyAliases() {
     auto memref = dyn_cast<MemRefType>(written.get().getType());
     // Nothing has no place.
     if (!memref || llvm::is_contained(memref.getShape(), 0) || !to ||
-        to->clause == KernelClause::Ins || to->clause == KernelClause::Saved)
+        to->isInput())
       continue;
     for (OpOperand &other : op->getOpOperands()) {
       const KernelOperand *from = lookupOperand(signature, other);
@@ -377,8 +425,7 @@ LogicalResult mlir::pol::verifyWidth(const KernelOperand &operand,
 }
 
 LogicalResult Verifier::verifyElements() {
-  FloatType accumulation = getAccumulationType(
-      getArray(signature.operands.front()).getElementType());
+  FloatType accumulation = getAccumulation();
   for (const KernelOperand &operand : signature.operands) {
     ShapedType type = getArray(operand);
     if (!type)
@@ -390,13 +437,91 @@ LogicalResult Verifier::verifyElements() {
   return success();
 }
 
+LogicalResult Verifier::verifyRegions() {
+  if (signature.regions.empty())
+    return success();
+  OperandRange captures =
+      getKernelOperands(op, signature, KernelClause::Captures);
+  return verifyKernelRegions(signature, getAccumulation(), captures.getTypes(),
+                             op->getRegions(),
+                             [&] { return op->emitOpError(); });
+}
+
+/// A gradient is of the shape of its capture, which is an array of floats, and
+/// goes to the shadow of one that is duplicated.
+LogicalResult Verifier::verifyCaptureGradient(int64_t number,
+                                              Value destination) {
+  Type capture =
+      getKernelOperands(op, signature, KernelClause::Captures)[number]
+          .getType();
+  if (auto duplicated = dyn_cast<DuplicatedType>(capture)) {
+    if (destination.getType() == duplicated.getShadow())
+      return success();
+    return op->emitOpError("expected the gradient of capture ")
+           << number << " to be of the type of its shadow, "
+           << duplicated.getShadow() << ", but got " << destination.getType();
+  }
+  auto from = dyn_cast<ShapedType>(capture);
+  auto to = dyn_cast<ShapedType>(destination.getType());
+  if (!from || !isa<FloatType>(from.getElementType()))
+    return op->emitOpError("expected a gradient of an array of floats, but "
+                           "capture ")
+           << number << " is " << capture;
+  if (!to || failed(verifyCompatibleShape(from, to)))
+    return op->emitOpError("expected the gradient of capture ")
+           << number << " to be of its shape, " << capture << ", but got "
+           << destination.getType();
+  return success();
+}
+
+LogicalResult Verifier::verifyCaptureGradients() {
+  OperandRange gradients =
+      getKernelOperands(op, signature, KernelClause::CaptureGradients);
+  OperandRange captures =
+      getKernelOperands(op, signature, KernelClause::Captures);
+  auto attribute = dyn_cast_or_null<DenseI64ArrayAttr>(
+      op->getInherentAttr(kCaptureGradients).value_or(Attribute()));
+  ArrayRef<int64_t> numbers =
+      attribute ? attribute.asArrayRef() : ArrayRef<int64_t>();
+  if (numbers.size() != gradients.size())
+    return op->emitOpError("expected ")
+           << kCaptureGradients << " to number " << gradients.size()
+           << " captures, but got " << numbers.size();
+  for (auto [index, number] : llvm::enumerate(numbers)) {
+    if (number < 0 || number >= static_cast<int64_t>(captures.size()))
+      return op->emitOpError("expected a gradient of one of ")
+             << captures.size() << " captures, but got " << number;
+    if (index > 0 && number <= numbers[index - 1])
+      return op->emitOpError("expected gradients in the order of captures, "
+                             "but got ")
+             << number << " after " << numbers[index - 1];
+    if (failed(verifyCaptureGradient(number, gradients[index])))
+      return failure();
+  }
+  // Where any operand is duplicated, those that are not are constants.
+  if (!hasGradients())
+    return success();
+  bool usesShadows = hasDuplicated();
+  for (auto [number, type] : llvm::enumerate(captures.getTypes())) {
+    bool isGiven = llvm::is_contained(numbers, static_cast<int64_t>(number));
+    bool isDuplicated = isa<DuplicatedType>(type);
+    if (isDuplicated && !isGiven)
+      return op->emitOpError("expected a gradient of capture ")
+             << number << ", as it is duplicated";
+    if (usesShadows && !isDuplicated && isGiven)
+      return op->emitOpError("expected no gradient of capture ")
+             << number << ", as others are duplicated and it is not";
+  }
+  return success();
+}
+
 /// The results are the tensors among the destinations.
 LogicalResult Verifier::verifyResults() {
   SmallVector<Type> wanted;
   for (const KernelOperand &operand : signature.operands)
-    if (Value value = get(operand.name); value && operand.isDestination() &&
-                                         isa<RankedTensorType>(value.getType()))
-      wanted.push_back(value.getType());
+    for (Value value : getAll(operand))
+      if (operand.isDestination() && isa<RankedTensorType>(value.getType()))
+        wanted.push_back(value.getType());
   if (op->getResultTypes() == TypeRange(wanted))
     return success();
   InFlightDiagnostic error =

@@ -13,6 +13,7 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "pol/Conversion/Passes.h"
 #include "pol/Conversion/PolToLLVM.h"
+#include "pol/Differentiation/Derivatives.h"
 #include "pol/IR/PolDialect.h"
 #include "pol/Pipelines/Pipelines.h"
 #include "pol/Transforms/BufferizableOpInterfaceImpl.h"
@@ -27,6 +28,7 @@ void mlir::pol::registerAllDialects(DialectRegistry &registry) {
   registry.insert<PolDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
   registerConvertPolToLLVMInterface(registry);
+  registerDerivatives(registry);
 }
 
 void mlir::pol::registerAllPasses() {

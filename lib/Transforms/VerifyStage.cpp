@@ -60,7 +60,7 @@ static bool isTensorOp(Operation *op) {
 }
 
 static bool isUnplaced(Operation *op) {
-  return isa<FrameOp, CaptureOp, YieldOp, AllocOp>(op);
+  return isa<FrameOp, CaptureOp, AllocOp>(op);
 }
 
 static bool isKernel(Operation *op) { return isa<KernelOpInterface>(op); }

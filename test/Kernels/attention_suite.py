@@ -103,9 +103,10 @@ def random_calls(suite, static):
 def run_all(suite, jobs, forward):
     """jobs: pairs of a `Static` and its calls."""
     jobs = list(jobs)
-    make = Static.forward if forward else Static.backward
     for at in range(0, len(jobs), FUNCTIONS_PER_MODULE):
-        some = [(make(static, f"f{at + i}"), calls) for i, (static, calls)
+        some = [(static.forward(f"f{at + i}") if forward
+                 else static.backward(f"f{at + i}"), calls)
+                for i, (static, calls)
                 in enumerate(jobs[at:at + FUNCTIONS_PER_MODULE])]
         modules = suite.compile(f"attention-{at}", [f for f, _ in some])
         for function, calls in some:

@@ -208,13 +208,13 @@ class Tools:
     def _compile_runtime(self, sources):
         """Of its sources, in lib/Runtime of the tree."""
         library = self.folder / "libpol_runtime.so"
-        self._step("runtime", [
+        self.step("runtime", [
             self.llvm / "clang++", "-std=c++17", "-O1", "-shared", "-fPIC",
             "-I", sources.parents[1] / "include", "-o", library,
             *sorted(sources.glob("*.cpp"))])
         return library
 
-    def _step(self, name, command):
+    def step(self, name, command):
         done = subprocess.run([str(c) for c in command], capture_output=True,
                               text=True, check=False, timeout=600)
         if done.returncode != 0:
@@ -229,15 +229,26 @@ class Tools:
         source, lowered, llvm, object_file = (
             base.with_suffix(s) for s in (".mlir", ".low.mlir", ".ll", ".so"))
         source.write_text(text)
-        self._step(name, [self.pol_opt, source, "--pol-to-llvm=openmp=true",
+        self.step(name, [self.pol_opt, source, "--pol-to-llvm=openmp=true",
                           "-o", lowered])
-        self._step(name, [self.llvm / "mlir-translate", "--mlir-to-llvmir",
+        self.step(name, [self.llvm / "mlir-translate", "--mlir-to-llvmir",
                           lowered, "-o", llvm])
-        self._step(name, [self.llvm / "clang", f"-O{level}", "-march=native",
+        self.step(name, [self.llvm / "clang", f"-O{level}", "-march=native",
                           "-Wno-override-module", "-shared", "-fPIC",
                           "-Wl,-Bsymbolic", llvm,
                           "-o", object_file, self.runtime, self.openmp, "-lm"])
         return Module(name, ctypes.CDLL(str(object_file)))
+
+
+_SCALARS = {"f32": ctypes.c_float, "f64": ctypes.c_double,
+            "i32": ctypes.c_int32, "i64": ctypes.c_int64}
+
+
+def scalar(value, element):
+    """A number as an entry point takes it."""
+    if element == "index":
+        return int(value)
+    return _SCALARS[element](np.asarray(value).item())
 
 
 class Module:
@@ -247,8 +258,9 @@ class Module:
         self.name, self.library = name, library
 
     def call(self, function, arguments, results=()):
-        """Calls an entry point. An argument is an `Array`, an `Arena`, or an
-        integer for an index or i64. results: the rank of each result; returns descriptors."""
+        """Calls an entry point. An argument is an `Array`, an `Arena`, what
+        `scalar` gives, or an integer for an index or i64. results: the rank of
+        each result; returns descriptors."""
         error = _Error()
         given = [ctypes.byref(error)]
         descriptors = [(ctypes.c_int64 * (3 + 2 * rank))() for rank in results]
@@ -261,6 +273,8 @@ class Module:
                 given.append(ctypes.byref(kept[-1]))
             elif isinstance(argument, Arena):
                 given.append(argument.pointer())
+            elif isinstance(argument, tuple(_SCALARS.values())):
+                given.append(argument)
             else:
                 given.append(ctypes.c_int64(argument))
         status = getattr(self.library, f"pol_entry_{function}")(*given)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from driver import Failed
-from ops import Function, op_text
+from ops import Function
 from rows import attributes, partials_shape
 from setup import dtypes, oracle
 from suite import Tally
@@ -173,7 +173,7 @@ class InitFunction(Function):
         given = ", ".join(types[n] for n in copies)
         lines = [f"func.func @{self.name}({parameters}) -> ({given}) {{",
                  f"  %r{f':{len(outs)}' if len(outs) > 1 else ''} = "
-                 + op_text(self.op, types, self.attributes)]
+                 + self.op_text(outs)]
         for name, value in zip(copies, results + [f"%{n}" for n in outs]):
             kind = types[name]
             lines.append(f"  %c_{name} = linalg.copy ins({value} : {kind}) "

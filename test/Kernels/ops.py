@@ -56,7 +56,7 @@ def destinations(op):
 def mlir_type(kind, element, extents):
     """Of an array; kind: tensor, memref or strided; extents: how many dynamic
     ones, or each of them, None for a dynamic one."""
-    if element == "index":
+    if element == "index" and not extents:
         return "index"
     if isinstance(extents, int):
         extents = (None,) * extents
@@ -68,10 +68,15 @@ def mlir_type(kind, element, extents):
     return f"{'memref' if kind == 'strided' else kind}<{dims}{element}>"
 
 
-def op_text(op, types, attributes="", alias=None, results=True):
+def op_text(op, types, attributes="", alias=None, results=(), after=None,
+            regions=""):
     """The op with the operands that `types` has. An operand is the value of its
-    own name, or of that in `alias`."""
-    alias = alias or {}
+    own name, or of that in `alias`.
+
+    results: operands that it has a result for.
+    after: text that follows a group of operands.
+    """
+    alias, after = alias or {}, after or {}
     parts = [f"pol.{op}"]
     for group in groups(op):
         operands, missing = [], False
@@ -88,11 +93,14 @@ def op_text(op, types, attributes="", alias=None, results=True):
             given = ", ".join(types[n] for n in members(op, group)
                               if n in types)
             parts.append(f"{group}({', '.join(operands)} : {given})")
+        if after.get(group):
+            parts.append(after[group])
+    if regions:
+        parts.append(regions)
     if attributes:
         parts.append(f"{{{attributes}}}")
-    given = [types[n] for n in destinations(op) if n in types]
-    if results and given:
-        parts.append("-> " + ", ".join(given))
+    if results:
+        parts.append("-> " + ", ".join(types[n] for n in results))
     return " ".join(parts)
 
 
@@ -123,6 +131,10 @@ class Function:
         return [name for group in groups(self.op)
                 for name in members(self.op, group) if name in self.elements]
 
+    def is_scalar(self, name):
+        """Whether an argument is a number and no array."""
+        return self.elements[name] == "index"
+
     def parameters(self):
         return [name for name in self.operands() if name not in self.alias]
 
@@ -150,12 +162,16 @@ class Function:
     def scratch(self):
         return [n for n in members(self.op, "scratch") if n in self.elements]
 
+    def op_text(self, results):
+        return op_text(self.op, self.types(), self.attributes, self.alias,
+                       results)
+
     def text(self):
         types = self.types()
         parameters = ", ".join(f"%{n}: {types[n]}" for n in self.parameters())
         tensors = self.kind == "tensor"
-        op = op_text(self.op, types, self.attributes, self.alias, tensors)
         outs = self.destinations()
+        op = self.op_text(outs if tensors else ())
         if not tensors:
             return (f"func.func @{self.name}({parameters}) {{\n  {op}\n"
                     "  return\n}\n")

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 
+from driver import Array
 from setup import dtypes, oracle
 from suite import Suite
 
@@ -92,8 +93,9 @@ class StandInModule:
         arrays = dict(zip(function.parameters(), arguments))
         for name, other in function.alias.items():
             arrays[name] = arrays[other]
-        values = {name: array if isinstance(array, int)
-                  else self.kernel.read(array)
+        # A number is an integer, or what `driver.scalar` gives.
+        values = {name: self.kernel.read(array) if isinstance(array, Array)
+                  else getattr(array, "value", array)
                   for name, array in arrays.items()
                   if name in function.operands()}
         with np.errstate(all="ignore"):

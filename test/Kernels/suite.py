@@ -13,7 +13,7 @@ import traceback
 
 import numpy as np
 
-from driver import LAYOUTS, Array, Failed, Tools
+from driver import LAYOUTS, Array, Failed, Tools, scalar
 from ops import BACKWARD
 from setup import dtypes, oracle
 
@@ -118,8 +118,8 @@ class Suite:
             at_end = bool(self.random.randint(4))
             if name in inputs:
                 value = inputs[name]
-                if element == "index":
-                    arrays[name] = int(value)
+                if function.is_scalar(name):
+                    arrays[name] = scalar(value, element)
                     continue
             else:
                 value = np.full(shapes[name], np.nan)

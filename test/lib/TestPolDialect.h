@@ -26,6 +26,7 @@
 
 namespace mlir::pol::test {
 void registerTestExpandScale();
+void registerTestMasks();
 } // namespace mlir::pol::test
 
 #endif // POL_TEST_LIB_TESTPOLDIALECT_H

@@ -8,6 +8,7 @@
 
 // pol-opt with the test dialect.
 
+#include "TestPasses.h"
 #include "TestPolDialect.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllPasses.h"
@@ -19,6 +20,8 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::pol::registerAll(registry);
   mlir::pol::test::registerTestExpandScale();
+  mlir::pol::test::registerTestRegionGradient();
+  mlir::pol::test::registerTestMasks();
   registry.insert<mlir::pol::test::TestPolDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "pol-opt with a dialect of kernels for its tests\n",

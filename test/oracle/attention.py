@@ -4,10 +4,13 @@ q [B,H,S,D], k [B,Hk,T,D], v [B,Hk,T,Dv], bias [1 or B, 1 or H, S, T]. Every
 option is a field of `Options`. Masking is selection: scores are replaced where
 they are masked before anything else is done with them, and no sum has terms of
 masked positions. So what these hold, NaN included, reaches no result.
+
+A variant's mask and score are functions of `Positions`, and captures are named
+arrays that they read; see `Options`.
 """
 
 import dataclasses
-from typing import Optional
+from typing import Callable, Optional
 
 import numpy as np
 
@@ -20,6 +23,11 @@ class Options:
 
     scale: None is 1 / sqrt(D).
     causal: None, "top_left", "bottom_right" or "input_pos".
+    mask: of `Positions` and captures, which keys are kept, on top of all else.
+    score: of scores, `Positions` and captures, an `Evaluated`; what it is given
+      is scaled and capped, and a bias is added to what it gives.
+    captures: the arrays that these read, by name. None of them knows what is
+      masked: they are asked about every position, and selected from.
     """
 
     scale: Optional[float] = None
@@ -29,6 +37,59 @@ class Options:
     softcap: Optional[float] = None
     q_lengths: Optional[np.ndarray] = None
     k_lengths: Optional[np.ndarray] = None
+    mask: Optional[Callable] = None
+    score: Optional[Callable] = None
+    captures: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Term:
+    """The derivative of a score by an element of a capture: at each position,
+    of the element at these indices."""
+
+    capture: str
+    indices: tuple
+    slope: np.ndarray
+
+
+@dataclasses.dataclass
+class Evaluated:
+    """Scores, their derivative by the scores that were given, those by captures,
+    and the squares of all that was added up on the way."""
+
+    values: np.ndarray
+    slope: np.ndarray
+    terms: list = dataclasses.field(default_factory=list)
+    squares: object = 0.0
+
+
+class Positions:
+    """Batch, query head, query and key of every score, as integers that can be
+    broadcast to [B, H, S, T]. The queries begin at input_pos."""
+
+    def __init__(self, batch, heads, rows, columns, first=0, kind=np.float64):
+        self.shape, self.kind = (batch, heads, rows, columns), kind
+
+        def along(axis, start=0):
+            shape = [1] * 4
+            shape[axis] = -1
+            return (np.arange(self.shape[axis]) + start).reshape(shape)
+
+        self.b, self.h, self.q, self.kv = (
+            along(0), along(1), along(2, int(first)), along(3))
+
+    def load(self, array, *indices):
+        """The elements of a capture: floats as wide as scores, integers of 64
+        bits. Indices that are outside are moved inside: they are of positions
+        that are masked."""
+        array = np.asarray(array)
+        is_float = np.issubdtype(array.dtype, np.floating)
+        array = array.astype(self.kind if is_float else np.int64)
+        return array[inside(indices, array.shape)] if indices else array
+
+
+def inside(indices, shape):
+    return tuple(np.clip(i, 0, d - 1) for i, d in zip(indices, shape))
 
 
 def kept(batch, rows, columns, options):
@@ -53,6 +114,11 @@ def kept(batch, rows, columns, options):
         keep &= (np.arange(rows)[:, None]
                  < np.asarray(options.q_lengths).reshape(-1, 1, 1, 1))
     return keep
+
+
+def _first(options):
+    """The position of the first query."""
+    return options.input_pos if options.causal == "input_pos" else 0
 
 
 def _selected_product(weights, keep, values):
@@ -86,9 +152,12 @@ class _Scores:
         self.scale = (options.scale if options.scale is not None
                       else 1 / np.sqrt(kind.type(max(depth, 1))))
         self.scale = kind.type(self.scale)
-        self.keep = np.broadcast_to(
-            kept(batch, rows, k.shape[2], options),
-            (batch, heads, rows, k.shape[2]))
+        shape = (batch, heads, rows, k.shape[2])
+        positions = Positions(*shape, _first(options), kind)
+        keep = kept(batch, rows, k.shape[2], options)
+        if options.mask is not None:
+            keep = keep & options.mask(positions, options.captures)
+        self.keep = np.broadcast_to(keep, shape)
         product = self.scale * np.matmul(self.q, np.swapaxes(self.k, 2, 3))
         self.slope = np.ones_like(product)
         score = product
@@ -96,10 +165,16 @@ class _Scores:
             cap = kind.type(options.softcap)
             bent = np.tanh(product / cap)
             score, self.slope = cap * bent, 1 - bent * bent
+        squares, self.terms = product**2, []
+        if options.score is not None:
+            made = options.score(score, positions, options.captures)
+            score, self.terms = made.values, made.terms
+            self.slope = self.slope * made.slope
+            squares = squares + made.squares
         if bias is not None:
             score = score + bias.astype(kind)
         self.score = np.where(self.keep, score, -np.inf)
-        self.size = np.where(self.keep, np.sqrt(product**2 + score**2), 0)
+        self.size = np.where(self.keep, np.sqrt(squares + score**2), 0)
         # The error of a score is relative to its size, and that of its
         # exponential is as large as that of the score.
         scores = self.size[np.isfinite(self.size)]
@@ -167,7 +242,30 @@ def attention_grad(q, k, v, o, dout, largest, total, bias=None, options=None):
             shape = bias.shape
             values["dbias"] = _reduced(dbias, shape)
             sizes["dbias"] = np.sqrt(_reduced(ds_size**2, shape))
+        _add_captures(values, sizes, s, dbias, ds_size, options)
     return values, sizes, s.growth
+
+
+def _add_captures(values, sizes, scores, dscore, dscore_size, options):
+    """The gradients of captures: each term goes to the element it is of."""
+    for name, array in (options.captures if options else {}).items():
+        if not np.issubdtype(np.asarray(array).dtype, np.floating):
+            continue
+        total, squares = (np.zeros(np.shape(array), dscore.dtype)
+                          for _ in range(2))
+        for term in scores.terms:
+            if term.capture != name:
+                continue
+            shape = scores.keep.shape
+            keep = scores.keep
+            parts = np.where(keep, dscore * term.slope, 0)[keep]
+            # What is not finite has no size.
+            of_size = _finite(np.where(keep, dscore_size * term.slope, 0))[keep]
+            at = tuple(np.broadcast_to(i, shape)[keep] for i in
+                       inside(term.indices, total.shape))
+            np.add.at(total, at, parts if at else parts.sum())
+            np.add.at(squares, at, of_size**2 if at else (of_size**2).sum())
+        values[f"d{name}"], sizes[f"d{name}"] = total, np.sqrt(squares)
 
 
 def _over_group(array, kv_heads):

@@ -14,7 +14,8 @@
 include "pol/IR/KernelOps.td"
 
 def Pol_AttentionOp : Pol_KernelOp<"attention",
-                                      [AttrSizedOperandSegments]> {
+                                   [AttrSizedOperandSegments,
+                                    IsolatedFromAbove]> {
   let summary = "scaled dot product attention";
   let description = [{
     `o = softmax(s) · v` along the keys, with the score of query q and key t
@@ -65,17 +66,20 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
                        Pol_KernelInput:$v, Optional<Pol_KernelInput>:$bias,
                        Optional<Index>:$input_pos,
                        Optional<Pol_Lengths>:$q_lengths,
-                       Optional<Pol_Lengths>:$k_lengths, Pol_KernelBuffer:$o,
+                       Optional<Pol_Lengths>:$k_lengths,
+                       Variadic<AnyType>:$captures, Pol_KernelBuffer:$o,
                        Optional<Pol_KernelBuffer>:$max,
                        Optional<Pol_KernelBuffer>:$sum,
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<Pol_CausalAttr>:$causal,
                        OptionalAttr<F64Attr>:$softcap,
                        OptionalAttr<I64Attr>:$window);
+  let regions = (region AnyRegion:$score, AnyRegion:$mask);
 }
 
 def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
-                                      [AttrSizedOperandSegments]> {
+                                   [AttrSizedOperandSegments,
+                                    IsolatedFromAbove]> {
   let summary = "gradients of pol.attention";
   let description = [{
     With P the weights of the forward pass, recomputed as `exp(s − max)/sum`,
@@ -115,15 +119,19 @@ def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
                        Optional<Index>:$input_pos,
                        Optional<Pol_Lengths>:$q_lengths,
                        Optional<Pol_Lengths>:$k_lengths, Pol_KernelBuffer:$max,
-                       Pol_KernelBuffer:$sum, Optional<Pol_KernelBuffer>:$dq,
+                       Pol_KernelBuffer:$sum, Variadic<AnyType>:$captures,
+                       Optional<Pol_KernelBuffer>:$dq,
                        Optional<Pol_KernelBuffer>:$dk,
                        Optional<Pol_KernelBuffer>:$dv,
                        Optional<Pol_KernelBuffer>:$dbias,
+                       Variadic<Pol_KernelBuffer>:$dcaptures,
                        Optional<Pol_KernelBuffer>:$delta,
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<Pol_CausalAttr>:$causal,
                        OptionalAttr<F64Attr>:$softcap,
-                       OptionalAttr<I64Attr>:$window);
+                       OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<DenseI64ArrayAttr>:$capture_gradients);
+  let regions = (region AnyRegion:$score, AnyRegion:$mask);
 }
 
 def Pol_DecodeAttentionOp : Pol_KernelOp<"decode_attention",

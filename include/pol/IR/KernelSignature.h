@@ -24,10 +24,19 @@ class RewritePatternSet;
 namespace mlir::pol {
 
 /// Where an operand is written in the assembly, and with that what happens to
-/// it: `Ins` and `Saved` are read (the latter are the forward pass's
-/// checkpoints, in a backward op), `Outs` and `Checkpoints` are overwritten,
-/// `Scratch` is both.
-enum class KernelClause { Ins, Saved, Outs, Checkpoints, Scratch };
+/// it: `Ins`, `Saved` and `Captures` are read (`Saved` are the forward pass's
+/// checkpoints, in a backward op; `Captures` are what regions read), `Outs`,
+/// `CaptureGradients` and `Checkpoints` are overwritten, `Scratch` is both.
+/// Captures and their gradients are any number of values.
+enum class KernelClause {
+  Ins,
+  Saved,
+  Captures,
+  Outs,
+  CaptureGradients,
+  Checkpoints,
+  Scratch
+};
 
 /// What an operand's elements are.
 enum class KernelElement {
@@ -66,7 +75,19 @@ struct KernelOperand {
       : name(name), clause(clause), shape(shape) {}
   /// Whether it is overwritten, and gives a result on tensors.
   constexpr bool isDestination() const {
-    return clause == KernelClause::Outs || clause == KernelClause::Checkpoints;
+    return clause == KernelClause::Outs ||
+           clause == KernelClause::CaptureGradients ||
+           clause == KernelClause::Checkpoints;
+  }
+  /// Whether it is read, and nothing else.
+  constexpr bool isInput() const {
+    return clause == KernelClause::Ins || clause == KernelClause::Saved ||
+           clause == KernelClause::Captures;
+  }
+  /// Whether it is any number of values, of any shapes.
+  constexpr bool isVariadic() const {
+    return clause == KernelClause::Captures ||
+           clause == KernelClause::CaptureGradients;
   }
   constexpr KernelOperand of(KernelElement value) const {
     KernelOperand copy = *this;
@@ -131,6 +152,13 @@ constexpr KernelOperand checkpoint(StringRef name, StringRef shape) {
       .of(KernelElement::Accumulation)
       .optional();
 }
+constexpr KernelOperand captures() {
+  return KernelOperand("captures", KernelClause::Captures, "").optional();
+}
+constexpr KernelOperand captureGradients() {
+  return KernelOperand("dcaptures", KernelClause::CaptureGradients, "")
+      .optional();
+}
 constexpr KernelOperand scratch(StringRef name, StringRef shape,
                                 StringRef usedFor) {
   KernelOperand operand = KernelOperand(name, KernelClause::Scratch, shape)
@@ -140,6 +168,14 @@ constexpr KernelOperand scratch(StringRef name, StringRef shape,
   return operand;
 }
 } // namespace kernel
+
+/// A region of a kernel, which may be empty. It is one block, whose arguments
+/// are a score, where it takes one, four positions (batch, head, query, key)
+/// and the kernel's captures. It yields a score or an i1.
+struct KernelRegion {
+  StringRef name;
+  bool isOfScores;
+};
 
 /// A letter whose extent is computed from those of others, and from attributes:
 /// the number of blocks of something, say. Descriptions, the verifier and the
@@ -164,7 +200,8 @@ struct DerivedExtent {
 extern const DerivedExtent kRowBlocks;
 
 /// A kernel's operands, in the order of the op's operand groups, of which each
-/// holds at most one value. The first one decides what is accumulated in.
+/// but captures and their gradients holds at most one value. The first one
+/// decides what is accumulated in.
 struct KernelSignature {
   StringRef name;
   /// The kernel whose checkpoints these are: its own, if it is a forward one.
@@ -177,6 +214,7 @@ struct KernelSignature {
   char divisor = 0;
   /// Letters that are no operand's own.
   ArrayRef<DerivedExtent> derived = {};
+  ArrayRef<KernelRegion> regions = {};
   /// Builds checks of an op beyond those of shapes and lengths, if not null.
   void (*buildMoreChecks)(OpBuilder &builder, Operation *op) = nullptr;
   /// The signature that counts, other than for names and clauses, where the
@@ -186,6 +224,7 @@ struct KernelSignature {
   const KernelSignature *variant = nullptr;
 
   /// Operands that a verb gives by position: the leading ones, which are read.
+  /// Captures follow them.
   ArrayRef<KernelOperand> getInputs() const;
   bool hasOptionalOperands() const;
   /// Whether any of the gradients that need some scratch satisfies a predicate.
@@ -216,9 +255,32 @@ Value buildRowsPerBlock(OpBuilder &builder, Location loc,
 Value buildPagedCapacity(OpBuilder &builder, Location loc, OpFoldResult pages,
                          OpFoldResult pageSize);
 
-/// The operand at a position of the signature, null if absent.
+/// The operand at a position of the signature, null if absent, or if there may
+/// be any number.
 Value getKernelOperand(Operation *op, const KernelSignature &signature,
                        unsigned index);
+/// All operands at a position of the signature.
+OperandRange getKernelOperands(Operation *op, const KernelSignature &signature,
+                               unsigned index);
+/// All operands of a clause that is one group, as captures are; none if the
+/// signature has no such clause.
+OperandRange getKernelOperands(Operation *op, const KernelSignature &signature,
+                               KernelClause clause);
+
+/// The name of the attribute that numbers the captures whose gradients an op
+/// computes.
+inline constexpr StringLiteral kCaptureGradients = "capture_gradients";
+
+/// The types of a region's arguments. `captures` are as the region sees them:
+/// of a duplicated one the primal.
+SmallVector<Type> getRegionArgumentTypes(const KernelRegion &region,
+                                         FloatType accumulation,
+                                         TypeRange captures);
+using EmitErrorFn = function_ref<InFlightDiagnostic()>;
+/// Checks regions and what they capture.
+LogicalResult verifyKernelRegions(const KernelSignature &signature,
+                                  FloatType accumulation, TypeRange captures,
+                                  RegionRange regions, EmitErrorFn emitError);
 
 /// The types of array an operand can be: as it is, or as the primal or shadow
 /// of a duplicated one. Null if it is no array.

@@ -152,10 +152,14 @@ def Pol_CaptureOp : Pol_Op<"capture", [
 }
 
 def Pol_YieldOp : Pol_Op<"yield", [
-    Pure, Terminator, ReturnLike, ParentOneOf<["CaptureOp", "FrameOp"]>]> {
-  let summary = "end a frame or capture with its results";
+    Pure, Terminator, ReturnLike,
+    ParentOneOf<["ApplyOp", "AttentionGradOp", "AttentionOp", "CallOp",
+                 "CaptureOp", "CheckpointsOp", "FrameOp", "OutputsOp",
+                 "ScratchOp"]>]> {
+  let summary = "end a region with its results";
   let description = [{
-    The values become the results of the frame or capture.
+    The values become the results of the frame or capture, or what a kernel's
+    region computes.
 
     ```mlir
     pol.yield %0 : tensor<?xf32>

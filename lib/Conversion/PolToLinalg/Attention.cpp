@@ -38,6 +38,8 @@ private:
     return floats.exp(
         floats.subtract(scores.getScore(builder, query, key).value, maximum));
   }
+  Value buildMaximumScore(OpBuilder &builder);
+  Value buildSum(OpBuilder &builder);
   void buildResult(OpBuilder &builder);
 
   AttentionOp op;
@@ -46,30 +48,51 @@ private:
   int64_t sumBlock;
   Location loc;
   FloatType type;
-  IndexRange keys;
   Value maximum;
   Value sum;
 };
 } // namespace
 
+Value QueryExpansion::buildMaximumScore(OpBuilder &builder) {
+  Value least = FloatBuilder{builder, loc, type}.constant(
+      -std::numeric_limits<double>::infinity());
+  auto addRange = [&](OpBuilder &b, const KeptRange &kept, ValueRange running) {
+    Value found =
+        buildMaximum(b, loc, kept.range, running.front(),
+                     [&](OpBuilder &inner, Location, Value key) {
+                       return buildWhereKept(
+                           inner, loc, kept, key, least, [&](OpBuilder &at) {
+                             return scores.getScore(at, query, key).value;
+                           });
+                     });
+    return SmallVector<Value>{found};
+  };
+  return scores.overKeys(builder, query, least, addRange).front();
+}
+
+Value QueryExpansion::buildSum(OpBuilder &builder) {
+  Value zero = FloatBuilder{builder, loc, type}.constant(0.0);
+  auto addRange = [&](OpBuilder &b, const KeptRange &kept, ValueRange running) {
+    Compensated total =
+        addBlockedSum(b, loc, {running[0], running[1]}, kept.range, sumBlock,
+                      [&](OpBuilder &inner, Location, Value key) {
+                        return buildWhereKept(inner, loc, kept, key, zero,
+                                              [&](OpBuilder &at) {
+                                                return getNumerator(at, key);
+                                              });
+                      });
+    return SmallVector<Value>{total.sum, total.rest};
+  };
+  SmallVector<Value> total =
+      scores.overKeys(builder, query, ValueRange{zero, zero}, addRange);
+  return Compensated{total[0], total[1]}.get(builder, loc);
+}
+
 void QueryExpansion::build(OpBuilder &builder) {
   FloatBuilder floats{builder, loc, type};
-  keys = scores.getKeys(builder, query);
-  Value length = arith::SubIOp::create(builder, loc, keys.end, keys.begin);
-  auto getKey = [&](OpBuilder &b, Value index) -> Value {
-    return arith::AddIOp::create(b, loc, keys.begin, index);
-  };
-  maximum =
-      buildMaximum(builder, loc, length,
-                   floats.constant(-std::numeric_limits<double>::infinity()),
-                   [&](OpBuilder &b, Location, Value index) {
-                     return scores.getScore(b, query, getKey(b, index)).value;
-                   });
-  sum = buildBlockedSum(builder, loc, length, sumBlock, type,
-                        [&](OpBuilder &b, Location, Value index) {
-                          return getNumerator(b, getKey(b, index));
-                        });
-  Value row[] = {query.batch, query.head, query.position};
+  maximum = buildMaximumScore(builder);
+  sum = buildSum(builder);
+  Value row[] = {query.batch, query.head, query.row};
   if (op.getMax()) {
     floats.store(maximum, op.getMax(), row);
     floats.store(sum, op.getSum(), row);
@@ -77,30 +100,33 @@ void QueryExpansion::build(OpBuilder &builder) {
   buildResult(builder);
 }
 
-/// o = Σ exp(s − max) · v / sum, or 0 where there are no keys.
+/// o = Σ exp(s − max) · v / sum, or 0 where there are no keys: where the sum is
+/// 0, which it is of no key's.
 void QueryExpansion::buildResult(OpBuilder &builder) {
-  Value isEmpty = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        keys.begin, keys.end);
+  Value zero = FloatBuilder{builder, loc, type}.constant(0.0);
+  Value isEmpty =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, sum, zero);
   TileSums tileSums(builder, loc, type, sumBlock);
-  auto accumulate = [&](OpBuilder &b) {
+  auto addRange = [&](OpBuilder &b, const KeptRange &kept, ValueRange) {
     tileSums.add(
-        b, keys,
+        b, kept,
         [&](OpBuilder &outer, Value key) { return getNumerator(outer, key); },
         [&](OpBuilder &inner, Value key, Value column) {
           return FloatBuilder{inner, loc, type}.load(
               op.getV(), ValueRange{query.batch, query.keyHead, key, column});
         });
+    return SmallVector<Value>();
   };
-  tileSums.build(builder, scores.valueDepth, accumulate,
-                 [&](OpBuilder &b, Value column, Value total) {
-                   FloatBuilder floats{b, loc, type};
-                   Value result = arith::SelectOp::create(
-                       b, loc, isEmpty, floats.constant(0.0),
-                       floats.divide(total, sum));
-                   floats.store(result, op.getO(),
-                                ValueRange{query.batch, query.head,
-                                           query.position, column});
-                 });
+  tileSums.build(
+      builder, scores.valueDepth,
+      [&](OpBuilder &b) { scores.overKeys(b, query, {}, addRange); },
+      [&](OpBuilder &b, Value column, Value total) {
+        FloatBuilder floats{b, loc, type};
+        Value result = arith::SelectOp::create(
+            b, loc, isEmpty, floats.constant(0.0), floats.divide(total, sum));
+        floats.store(result, op.getO(),
+                     ValueRange{query.batch, query.head, query.row, column});
+      });
 }
 
 static void expandAttention(OpBuilder &builder, AttentionOp op,

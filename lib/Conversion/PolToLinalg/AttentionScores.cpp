@@ -13,7 +13,9 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "pol/Differentiation/ReverseMode.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -22,11 +24,28 @@ Value AttentionScores::constant(OpBuilder &builder, int64_t value) {
   return arith::ConstantIndexOp::create(builder, inputs.loc, value);
 }
 
+/// Captures in the types that a region has for them.
+SmallVector<Value> AttentionScores::getCaptures(OpBuilder &builder,
+                                                Region &region) {
+  SmallVector<Value> captures;
+  if (region.empty())
+    return captures;
+  auto arguments = region.getArguments().take_back(inputs.captures.size());
+  for (auto [capture, argument] : llvm::zip_equal(inputs.captures, arguments))
+    captures.push_back(capture.getType() == argument.getType()
+                           ? capture
+                           : memref::CastOp::create(builder, inputs.loc,
+                                                    argument.getType(), capture)
+                                 .getResult());
+  return captures;
+}
+
 AttentionScores::AttentionScores(OpBuilder &builder, AttentionInputs inputs,
                                  int64_t sumBlock)
     : inputs(inputs), sumBlock(sumBlock),
       type(getAccumulationType(
-          cast<MemRefType>(inputs.q.getType()).getElementType())) {
+          cast<MemRefType>(inputs.q.getType()).getElementType())),
+      mask(inputs.mask->empty() ? nullptr : &inputs.mask->front()) {
   Location loc = inputs.loc;
   auto getDim = [&](Value array, int64_t dimension) {
     return getValueOrCreateConstantIndexOp(
@@ -45,7 +64,15 @@ AttentionScores::AttentionScores(OpBuilder &builder, AttentionInputs inputs,
                        builder.createOrFold<arith::DivUIOp>(
                            loc, heads, buildMax(builder, loc, keyHeads, one)),
                        one);
-  buildBounds(builder);
+  // Farther than any array is long, and near enough that nothing overflows.
+  constexpr int64_t farthest = int64_t(1) << 60;
+  if (inputs.inputPos)
+    shift = buildMin(
+        builder, loc,
+        buildMax(builder, loc, inputs.inputPos, constant(builder, -farthest)),
+        constant(builder, farthest));
+  maskCaptures = getCaptures(builder, *inputs.mask);
+  scoreCaptures = getCaptures(builder, *inputs.score);
   buildScale(builder);
 }
 
@@ -61,39 +88,9 @@ void AttentionScores::buildScale(OpBuilder &builder) {
   scale = floats.divide(floats.constant(1.0), root);
 }
 
-/// Every bound that counts lies between −S and T: what is farther is taken to
-/// these, before a sum of it can overflow.
-void AttentionScores::buildBounds(OpBuilder &builder) {
-  if (!inputs.causal)
-    return;
-  Location loc = inputs.loc;
-  Value zero = constant(builder, 0);
-  Value least = builder.createOrFold<arith::SubIOp>(loc, zero, queries);
-  Value position;
-  switch (*inputs.causal) {
-  case CausalAlignment::TopLeft:
-    position = zero;
-    break;
-  case CausalAlignment::BottomRight:
-    position = builder.createOrFold<arith::SubIOp>(loc, keys, queries);
-    break;
-  case CausalAlignment::InputPos:
-    position = buildMax(builder, loc, inputs.inputPos, least);
-    break;
-  }
-  highest = buildMin(builder, loc, position, keys);
-  if (!inputs.window)
-    return;
-  // From a position that is not negative, any window can be subtracted.
-  Value window = constant(builder, inputs.window.getInt());
-  Value enough = builder.createOrFold<arith::AddIOp>(loc, queries, keys);
-  Value isNegative = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::slt, position, zero);
-  window = builder.createOrFold<arith::SelectOp>(
-      loc, isNegative, buildMin(builder, loc, window, enough), window);
-  Value first = builder.createOrFold<arith::SubIOp>(loc, position, window);
-  lowest = buildMin(builder, loc, buildMax(builder, loc, first, least), keys);
-}
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
 
 void AttentionScores::forEachQuery(
     OpBuilder &builder, function_ref<void(OpBuilder &, const Query &)> body) {
@@ -105,90 +102,134 @@ void AttentionScores::forEachQuery(
 }
 
 Query AttentionScores::getQuery(OpBuilder &builder, Value batch, Value head,
-                                Value queryPosition) {
-  return {batch, head, queryPosition,
-          arith::DivUIOp::create(builder, inputs.loc, head, groupSize)};
+                                Value row) {
+  Location loc = inputs.loc;
+  Value position =
+      shift ? arith::AddIOp::create(builder, loc, row, shift).getResult() : row;
+  return {batch, head, row, position,
+          arith::DivUIOp::create(builder, loc, head, groupSize)};
 }
 
-/// A length, between 0 and an extent, which is what there is without lengths.
-Value AttentionScores::getLength(OpBuilder &builder, Value lengths, Value batch,
-                                 Value extent) {
-  if (!lengths)
-    return extent;
+/// Visits the tiles of a range that are not empty, and tells those that are
+/// full from those that are not.
+SmallVector<Value> AttentionScores::overTiles(
+    OpBuilder &builder, IndexRange range, ValueRange initial,
+    function_ref<Value(OpBuilder &, IndexBounds)> getClass,
+    std::function<Value(OpBuilder &, Value)> isKept, RangeBodyFn body) {
   Location loc = inputs.loc;
-  Value length = arith::IndexCastOp::create(
-      builder, loc, builder.getIndexType(),
-      memref::LoadOp::create(builder, loc, lengths, batch));
-  return buildMin(builder, loc,
-                  buildMax(builder, loc, length, constant(builder, 0)), extent);
+  auto compare = [&](OpBuilder &b, Value tileClass, TileClass wanted) {
+    Value number = arith::ConstantIntOp::create(b, loc, b.getI32Type(),
+                                                static_cast<int32_t>(wanted));
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, tileClass,
+                                 number);
+  };
+  TypeRange types = initial.getTypes();
+  auto yield = [&](OpBuilder &b, ValueRange values) {
+    scf::YieldOp::create(b, loc, values);
+  };
+  auto visit = [&](OpBuilder &b, Location, Value begin, ValueRange running) {
+    Value left = arith::SubIOp::create(b, loc, range.end, begin);
+    Value size = buildMin(b, loc, constant(b, kMaskTile), left);
+    IndexRange tile{begin, arith::AddIOp::create(b, loc, begin, size)};
+    Value tileClass = getClass(b, {tile.begin, tile.end});
+    auto visitSome = [&](OpBuilder &some, bool isFull) {
+      KeptRange kept{tile, isFull ? nullptr : isKept};
+      yield(some, body(some, kept, running));
+    };
+    auto choice = scf::IfOp::create(
+        b, loc, types, compare(b, tileClass, TileClass::Empty), true, true);
+    OpBuilder none = choice.getThenBodyBuilder();
+    yield(none, running);
+    OpBuilder any = choice.getElseBodyBuilder();
+    auto inner = scf::IfOp::create(
+        any, loc, types, compare(any, tileClass, TileClass::Full), true, true);
+    OpBuilder full = inner.getThenBodyBuilder();
+    visitSome(full, true);
+    OpBuilder partial = inner.getElseBodyBuilder();
+    visitSome(partial, false);
+    yield(any, inner.getResults());
+    yield(b, choice.getResults());
+  };
+  auto loop = scf::ForOp::create(builder, loc, range.begin, range.end,
+                                 constant(builder, kMaskTile), initial, visit);
+  return SmallVector<Value>(loop.getResults());
 }
 
-IndexRange AttentionScores::getKeys(OpBuilder &builder, const Query &query) {
+SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
+                                             const Query &query,
+                                             ValueRange initial,
+                                             RangeBodyFn body) {
   Location loc = inputs.loc;
+  MaskEmitter emitter = getMask(query.batch, query.head);
+  Value next =
+      arith::AddIOp::create(builder, loc, query.position, constant(builder, 1));
+  IndexBounds self{query.position, next};
+  IndexBounds bounds =
+      emitter.getKeys(builder, self, {constant(builder, 0), keys});
+  IndexRange range{bounds.begin, bounds.end};
+  if (mask.isInterval())
+    return body(builder, {range, nullptr}, initial);
+  return overTiles(
+      builder, range, initial,
+      [&](OpBuilder &b, IndexBounds tile) {
+        return emitter.getClass(b, self, tile);
+      },
+      [=](OpBuilder &b, Value key) mutable {
+        return emitter.isKept(b, query.position, key);
+      },
+      body);
+}
+
+SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder, Value batch,
+                                                Value head, Value key,
+                                                ValueRange initial,
+                                                RangeBodyFn body) {
+  Location loc = inputs.loc;
+  MaskEmitter emitter = getMask(batch, head);
+  auto move = [&](OpBuilder &b, Value row, bool isBack) -> Value {
+    if (!shift)
+      return row;
+    if (isBack)
+      return arith::SubIOp::create(b, loc, row, shift);
+    return arith::AddIOp::create(b, loc, row, shift);
+  };
   Value zero = constant(builder, 0);
-  IndexRange range{zero,
-                   getLength(builder, inputs.kLengths, query.batch, keys)};
-  if (highest) {
-    Value last = arith::AddIOp::create(builder, loc, query.position, highest);
-    range.end = buildMin(
-        builder, loc, range.end,
-        arith::AddIOp::create(builder, loc, last, constant(builder, 1)));
-  }
-  if (lowest)
-    range.begin =
-        buildMax(builder, loc, zero,
-                 arith::AddIOp::create(builder, loc, query.position, lowest));
-  return limit(builder, range, inputs.qLengths, query.batch, queries,
-               query.position);
+  IndexBounds all{move(builder, zero, false), move(builder, queries, false)};
+  IndexBounds self{
+      key, arith::AddIOp::create(builder, loc, key, constant(builder, 1))};
+  IndexBounds bounds = emitter.getQueries(builder, all, self);
+  IndexRange rows{move(builder, bounds.begin, true),
+                  move(builder, bounds.end, true)};
+  if (mask.isInterval())
+    return body(builder, {rows, nullptr}, initial);
+  return overTiles(
+      builder, rows, initial,
+      [&](OpBuilder &b, IndexBounds tile) {
+        return emitter.getClass(
+            b, {move(b, tile.begin, false), move(b, tile.end, false)}, self);
+      },
+      [=](OpBuilder &b, Value row) mutable {
+        return emitter.isKept(b, move(b, row, false), key);
+      },
+      body);
 }
 
-IndexRange AttentionScores::getQueries(OpBuilder &builder, Value batch,
-                                       Value key) {
-  Location loc = inputs.loc;
-  Value zero = constant(builder, 0);
-  IndexRange range{zero, getLength(builder, inputs.qLengths, batch, queries)};
-  if (highest)
-    range.begin = buildMax(builder, loc, zero,
-                           arith::SubIOp::create(builder, loc, key, highest));
-  if (lowest) {
-    Value last = arith::SubIOp::create(builder, loc, key, lowest);
-    range.end = buildMin(
-        builder, loc, range.end,
-        arith::AddIOp::create(builder, loc, last, constant(builder, 1)));
-  }
-  return limit(builder, range, inputs.kLengths, batch, keys, key);
+Value AttentionScores::isKept(OpBuilder &builder, const Query &query,
+                              Value key) {
+  return getMask(query.batch, query.head).isKept(builder, query.position, key);
 }
 
-/// The range, or none of it for an index at or past its length.
-IndexRange AttentionScores::limit(OpBuilder &builder, IndexRange range,
-                                  Value lengths, Value batch, Value extent,
-                                  Value index) {
-  Location loc = inputs.loc;
-  if (lengths) {
-    Value length = getLength(builder, lengths, batch, extent);
-    Value isPadding = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sge, index, length);
-    range.end = arith::SelectOp::create(builder, loc, isPadding,
-                                        constant(builder, 0), range.end);
-  }
-  range.end = buildMax(builder, loc, range.end, range.begin);
-  return range;
-}
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
 
-Value AttentionScores::getBiasIndex(OpBuilder &builder, Value array,
-                                    int64_t dimension, Value index) {
-  Location loc = inputs.loc;
-  int64_t extent = cast<MemRefType>(array.getType()).getDimSize(dimension);
-  if (extent == 1)
-    return constant(builder, 0);
-  if (!ShapedType::isDynamic(extent))
-    return index;
-  Value isOne = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq,
-      memref::DimOp::create(builder, loc, array, dimension),
-      constant(builder, 1));
-  return arith::SelectOp::create(builder, loc, isOne, constant(builder, 0),
-                                 index);
+SmallVector<Value> AttentionScores::getScoreArguments(const Query &query,
+                                                      Value key,
+                                                      Value product) {
+  SmallVector<Value> arguments = {product, query.batch, query.head,
+                                  query.position, key};
+  llvm::append_range(arguments, scoreCaptures);
+  return arguments;
 }
 
 Score AttentionScores::getScore(OpBuilder &builder, const Query &query,
@@ -199,26 +240,16 @@ Score AttentionScores::getScore(OpBuilder &builder, const Query &query,
       [&](OpBuilder &b, Location, Value d) {
         FloatBuilder floats{b, loc, type};
         Value q = floats.load(
-            inputs.q, ValueRange{query.batch, query.head, query.position, d});
+            inputs.q, ValueRange{query.batch, query.head, query.row, d});
         Value k = floats.load(inputs.k,
                               ValueRange{query.batch, query.keyHead, key, d});
         return floats.multiply(q, k);
       });
-  FloatBuilder floats{builder, loc, type};
-  Score score{floats.multiply(scale, product), Value()};
-  if (inputs.softcap) {
-    Value cap = floats.constant(inputs.softcap.getValueAsDouble());
-    Value tanh =
-        math::TanhOp::create(builder, loc, floats.divide(score.value, cap));
-    score.value = floats.multiply(cap, tanh);
-    score.derivative =
-        floats.subtract(floats.constant(1.0), floats.multiply(tanh, tanh));
-  }
-  if (Value bias = inputs.bias) {
-    Value at[] = {getBiasIndex(builder, bias, 0, query.batch),
-                  getBiasIndex(builder, bias, 1, query.head), query.position,
-                  key};
-    score.value = floats.add(score.value, floats.load(bias, at));
-  }
+  Score score;
+  score.value = FloatBuilder{builder, loc, type}.multiply(scale, product);
+  if (!inputs.score->empty())
+    score.value = buildRegion(builder, *inputs.score,
+                              getScoreArguments(query, key, score.value),
+                              score.evaluated);
   return score;
 }

@@ -14,40 +14,46 @@
 
 #include "Loops.h"
 #include "TileSums.h"
+#include "mlir/IR/IRMapping.h"
+#include "pol/Analysis/MaskAnalysis.h"
 #include "pol/IR/PolOps.h"
 
 namespace mlir::pol {
 
-/// The operands and attributes that the forward and the backward op share.
+/// Keys that are looked at together where a mask keeps no interval of them, and
+/// queries of a key.
+inline constexpr int64_t kMaskTile = 64;
+
+/// The operands, attributes and regions that the forward and the backward op
+/// share. Short forms are part of the regions already.
 struct AttentionInputs {
   Location loc;
-  Value q, k, v, bias, inputPos, qLengths, kLengths;
-  FloatAttr scale, softcap;
-  std::optional<CausalAlignment> causal;
-  IntegerAttr window;
+  Value q, k, v, inputPos;
+  ValueRange captures;
+  FloatAttr scale;
+  Region *score, *mask;
 
   template <typename OpTy>
   explicit AttentionInputs(OpTy op)
       : loc(op.getLoc()), q(op.getQ()), k(op.getK()), v(op.getV()),
-        bias(op.getBias()), inputPos(op.getInputPos()),
-        qLengths(op.getQLengths()), kLengths(op.getKLengths()),
-        scale(op.getScaleAttr()), softcap(op.getSoftcapAttr()),
-        causal(op.getCausal()), window(op.getWindowAttr()) {}
+        inputPos(op.getInputPos()), captures(op.getCaptures()),
+        scale(op.getScaleAttr()), score(&op.getScore()), mask(&op.getMask()) {}
 };
 
 /// One query of one head, and the head of keys and values that it reads.
 struct Query {
   Value batch;
   Value head;
+  /// In the arrays, and as regions see it.
+  Value row;
   Value position;
   Value keyHead;
 };
 
-/// A score, and its derivative by the product of query and key (null for 1)
-/// without `scale`.
+/// A score, and what its region has computed for it.
 struct Score {
   Value value;
-  Value derivative;
+  IRMapping evaluated;
 };
 
 class AttentionScores {
@@ -57,20 +63,32 @@ public:
 
   FloatType getType() const { return type; }
   Location getLoc() const { return inputs.loc; }
+  const AttentionInputs &getInputs() const { return inputs; }
 
   /// Builds a parallel loop over the queries of all heads.
   void forEachQuery(OpBuilder &builder,
                     function_ref<void(OpBuilder &, const Query &)> body);
-  /// Completes a query by the head it reads.
-  Query getQuery(OpBuilder &builder, Value batch, Value head, Value position);
-  /// The keys that a query keeps.
-  IndexRange getKeys(OpBuilder &builder, const Query &query);
-  /// The queries that keep a key.
-  IndexRange getQueries(OpBuilder &builder, Value batch, Value key);
+  /// Completes a query by the head it reads and its position.
+  Query getQuery(OpBuilder &builder, Value batch, Value head, Value row);
+
+  /// Builds a body for the keys that a query keeps: for one range, where masks
+  /// keep an interval, or else for each tile that has any. `running` is what
+  /// the bodies give one another.
+  using RangeBodyFn = function_ref<SmallVector<Value>(
+      OpBuilder &, const KeptRange &, ValueRange running)>;
+  SmallVector<Value> overKeys(OpBuilder &builder, const Query &query,
+                              ValueRange initial, RangeBodyFn body);
+  /// The same for the rows of queries of one head that keep a key.
+  SmallVector<Value> overQueries(OpBuilder &builder, Value batch, Value head,
+                                 Value key, ValueRange initial,
+                                 RangeBodyFn body);
+  /// Whether a query keeps a key.
+  Value isKept(OpBuilder &builder, const Query &query, Value key);
+
   Score getScore(OpBuilder &builder, const Query &query, Value key);
-  /// An index into a dimension of the bias, which may have but one entry.
-  Value getBiasIndex(OpBuilder &builder, Value array, int64_t dimension,
-                     Value index);
+  /// What stands for the arguments of the score region.
+  SmallVector<Value> getScoreArguments(const Query &query, Value key,
+                                       Value product);
 
   /// Extents.
   Value batches, heads, queries, depth;
@@ -82,19 +100,24 @@ public:
 
 private:
   Value constant(OpBuilder &builder, int64_t value);
-  Value getLength(OpBuilder &builder, Value lengths, Value batch, Value extent);
-  IndexRange limit(OpBuilder &builder, IndexRange range, Value lengths,
-                   Value batch, Value extent, Value index);
-  void buildBounds(OpBuilder &builder);
   void buildScale(OpBuilder &builder);
+  SmallVector<Value> getCaptures(OpBuilder &builder, Region &region);
+  MaskEmitter getMask(Value batch, Value head) {
+    return MaskEmitter(mask, inputs.loc, batch, head, maskCaptures);
+  }
+  SmallVector<Value>
+  overTiles(OpBuilder &builder, IndexRange range, ValueRange initial,
+            function_ref<Value(OpBuilder &, IndexBounds)> getClass,
+            std::function<Value(OpBuilder &, Value)> isKept, RangeBodyFn body);
 
   AttentionInputs inputs;
   int64_t sumBlock;
   FloatType type;
-  /// The keys that query 0 attends to last, with causal, and first, with a
-  /// window: between −S and T.
-  Value highest;
-  Value lowest;
+  MaskAnalysis mask;
+  /// What is added to a row to get the position of a query; null for nothing.
+  Value shift;
+  /// As the regions see them.
+  SmallVector<Value> maskCaptures, scoreCaptures;
 };
 
 } // namespace mlir::pol

@@ -333,17 +333,16 @@ void SplitExpansion::addBlock(OpBuilder &builder, ValueRange query,
   kept.begin = buildMax(builder, loc, kept.begin, block.begin);
   kept.end = buildMax(builder, loc, kept.begin,
                       buildMin(builder, loc, kept.end, block.end));
-  Value count = arith::SubIOp::create(builder, loc, kept.end, kept.begin);
-  Value skipped = arith::SubIOp::create(builder, loc, kept.begin, firstOfBlock);
   FloatBuilder floats{builder, loc, type};
   SmallVector<Value> partial = append(query, split);
   Value before = floats.load(op.getPartialMax(), partial);
+  auto getPlace = [&](OpBuilder &b, Value key) -> Value {
+    return arith::SubIOp::create(b, loc, key, firstOfBlock);
+  };
   Value maximum = buildMaximum(
-      builder, loc, count, before, [&](OpBuilder &b, Location, Value index) {
-        Value key = arith::AddIOp::create(b, loc, kept.begin, index);
+      builder, loc, kept, before, [&](OpBuilder &b, Location, Value key) {
         Value score = decoding.getScore(b, query, rows.get(b, key));
-        Value at = arith::AddIOp::create(b, loc, skipped, index);
-        memref::StoreOp::create(b, loc, score, scores, at);
+        memref::StoreOp::create(b, loc, score, scores, getPlace(b, key));
         return score;
       });
   // Where all scores so far are −∞, their weights are 0 for any larger one.
@@ -352,21 +351,22 @@ void SplitExpansion::addBlock(OpBuilder &builder, ValueRange query,
                                         maximum, infinity);
   Value origin = arith::SelectOp::create(builder, loc, isLeast,
                                          floats.constant(0.0), maximum);
-  Value sum = buildBlockedSum(
-      builder, loc, count, decoding.sumBlock, type,
-      [&](OpBuilder &b, Location, Value index) {
-        FloatBuilder inner{b, loc, type};
-        Value at = arith::AddIOp::create(b, loc, skipped, index);
-        Value weight =
-            inner.exp(inner.subtract(inner.load(scores, at), origin));
-        inner.store(weight, scores, at);
-        return weight;
-      });
+  Compensated sum =
+      addBlockedSum(builder, loc, Compensated::zero(builder, loc, type), kept,
+                    decoding.sumBlock, [&](OpBuilder &b, Location, Value key) {
+                      FloatBuilder inner{b, loc, type};
+                      Value at = getPlace(b, key);
+                      Value weight = inner.exp(
+                          inner.subtract(inner.load(scores, at), origin));
+                      inner.store(weight, scores, at);
+                      return weight;
+                    });
   Value correction = floats.exp(floats.subtract(before, origin));
   floats.store(maximum, op.getPartialMax(), partial);
   Value old = floats.load(op.getPartialSum(), partial);
-  floats.store(floats.add(floats.multiply(old, correction), sum),
-               op.getPartialSum(), partial);
+  floats.store(
+      floats.add(floats.multiply(old, correction), sum.get(builder, loc)),
+      op.getPartialSum(), partial);
   addValues(builder, query, kept, correction);
 }
 
@@ -376,7 +376,7 @@ void SplitExpansion::addValues(OpBuilder &builder, ValueRange query,
   SmallVector<Value> row;
   auto accumulate = [&](OpBuilder &b) {
     tileSums.add(
-        b, kept,
+        b, {kept, nullptr},
         [&](OpBuilder &outer, Value key) {
           row = rows.get(outer, key);
           Value at = arith::SubIOp::create(outer, loc, key, firstOfBlock);
@@ -466,7 +466,7 @@ static void buildMerge(OpBuilder &builder, Decoding &decoding,
   TileSums tileSums(builder, loc, type, decoding.sumBlock);
   auto accumulate = [&](OpBuilder &b) {
     tileSums.add(
-        b, {decoding.constant(b, 0), decoding.splits},
+        b, {{decoding.constant(b, 0), decoding.splits}, nullptr},
         [&](OpBuilder &outer, Value split) {
           return load(outer, op.getPartialMax(), split);
         },

@@ -100,6 +100,19 @@ Value mlir::pol::buildMax(OpBuilder &builder, Location loc, Value lhs,
   return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
 }
 
+Value mlir::pol::buildWhereKept(OpBuilder &builder, Location loc,
+                                const KeptRange &kept, Value index,
+                                Value otherwise,
+                                function_ref<Value(OpBuilder &)> body) {
+  if (!kept.isKept)
+    return body(builder);
+  auto choice = scf::IfOp::create(
+      builder, loc, kept.isKept(builder, index),
+      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, body(b)); },
+      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, otherwise); });
+  return choice.getResult(0);
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -154,6 +167,34 @@ static Value buildPlainSum(OpBuilder &builder, Location loc, Value begin,
   return buildFold<arith::AddFOp>(builder, loc, begin, end, zero, element);
 }
 
+/// Adds the sums of blocks. `isWhole`: the last one is as long as the others.
+static Compensated addBlocks(OpBuilder &builder, Location loc,
+                             Compensated initial, IndexRange range,
+                             int64_t block, bool isWhole, ElementFn element) {
+  auto type = cast<FloatType>(initial.sum.getType());
+  Value step = arith::ConstantIndexOp::create(builder, loc, block);
+  auto buildBlock = [&](OpBuilder &b, Value begin) -> Value {
+    Value size = step;
+    // What is left is taken rather than where the block would end, which might
+    // not be representable.
+    if (!isWhole)
+      size = buildMin(b, loc, step,
+                      arith::SubIOp::create(b, loc, range.end, begin));
+    return buildPlainSum(b, loc, begin,
+                         arith::AddIOp::create(b, loc, begin, size), type,
+                         element);
+  };
+  auto loop = scf::ForOp::create(
+      builder, loc, range.begin, range.end, step,
+      ValueRange{initial.sum, initial.rest},
+      [&](OpBuilder &b, Location, Value begin, ValueRange running) {
+        Compensated sum{running[0], running[1]};
+        sum = sum.add(b, loc, buildBlock(b, begin));
+        scf::YieldOp::create(b, loc, ValueRange{sum.sum, sum.rest});
+      });
+  return {loop.getResult(0), loop.getResult(1)};
+}
+
 Value mlir::pol::buildBlockedSum(OpBuilder &builder, Location loc,
                                  OpFoldResult length, int64_t block,
                                  FloatType type, ElementFn element) {
@@ -162,27 +203,23 @@ Value mlir::pol::buildBlockedSum(OpBuilder &builder, Location loc,
   std::optional<int64_t> known = getConstantIntValue(length);
   if (known && *known <= block)
     return buildPlainSum(builder, loc, zero, end, type, element);
-  bool isWhole = known && *known % block == 0;
-  Value step = arith::ConstantIndexOp::create(builder, loc, block);
-  auto buildBlock = [&](OpBuilder &b, Value begin) -> Value {
-    Value size = step;
-    // What is left is taken rather than where the block would end, which might
-    // not be representable.
-    if (!isWhole)
-      size = buildMin(b, loc, step, arith::SubIOp::create(b, loc, end, begin));
-    return buildPlainSum(b, loc, begin,
-                         arith::AddIOp::create(b, loc, begin, size), type,
-                         element);
-  };
-  Compensated initial = Compensated::zero(builder, loc, type);
-  auto loop = scf::ForOp::create(
-      builder, loc, zero, end, step, ValueRange{initial.sum, initial.rest},
-      [&](OpBuilder &b, Location, Value begin, ValueRange running) {
-        Compensated sum{running[0], running[1]};
-        sum = sum.add(b, loc, buildBlock(b, begin));
-        scf::YieldOp::create(b, loc, ValueRange{sum.sum, sum.rest});
-      });
-  return Compensated{loop.getResult(0), loop.getResult(1)}.get(builder, loc);
+  Compensated sum =
+      addBlocks(builder, loc, Compensated::zero(builder, loc, type),
+                {zero, end}, block, known && *known % block == 0, element);
+  return sum.get(builder, loc);
+}
+
+Compensated mlir::pol::addBlockedSum(OpBuilder &builder, Location loc,
+                                     Compensated sum, IndexRange range,
+                                     int64_t block, ElementFn element) {
+  return addBlocks(builder, loc, sum, range, block, /*isWhole=*/false, element);
+}
+
+Value mlir::pol::buildMaximum(OpBuilder &builder, Location loc,
+                              IndexRange range, Value initial,
+                              ElementFn element) {
+  return buildFold<arith::MaximumFOp>(builder, loc, range.begin, range.end,
+                                      initial, element);
 }
 
 Value mlir::pol::buildMaximum(OpBuilder &builder, Location loc,
@@ -190,8 +227,7 @@ Value mlir::pol::buildMaximum(OpBuilder &builder, Location loc,
                               ElementFn element) {
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value end = getValueOrCreateConstantIndexOp(builder, loc, length);
-  return buildFold<arith::MaximumFOp>(builder, loc, zero, end, initial,
-                                      element);
+  return buildMaximum(builder, loc, IndexRange{zero, end}, initial, element);
 }
 
 Value mlir::pol::buildMagnitude(OpBuilder &builder, Location loc,

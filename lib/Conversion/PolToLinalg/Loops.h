@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
+#include <functional>
 
 namespace mlir {
 class RewritePatternSet;
@@ -59,6 +60,24 @@ SmallVector<OpFoldResult> getLeadingExtents(OpBuilder &builder, Location loc,
 Value buildMin(OpBuilder &builder, Location loc, Value lhs, Value rhs);
 Value buildMax(OpBuilder &builder, Location loc, Value lhs, Value rhs);
 
+/// Indices from `begin` to `end`, none if that is not greater.
+struct IndexRange {
+  Value begin;
+  Value end;
+};
+
+/// Some indices, in order: all of a range, or those of it that `isKept` says,
+/// where it is not null.
+struct KeptRange {
+  IndexRange range;
+  std::function<Value(OpBuilder &, Value index)> isKept;
+};
+
+/// What the body computes, or another value for an index that is not kept.
+Value buildWhereKept(OpBuilder &builder, Location loc, const KeptRange &kept,
+                     Value index, Value otherwise,
+                     function_ref<Value(OpBuilder &)> body);
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -88,8 +107,14 @@ Value buildIsFinite(OpBuilder &builder, Location loc, Value value);
 Value buildBlockedSum(OpBuilder &builder, Location loc, OpFoldResult length,
                       int64_t block, FloatType type, ElementFn element);
 
-/// The largest of the elements 0 to `length` and `initial`. NaN if any of them
-/// is.
+/// The same of the elements of a range, added to what there is already.
+Compensated addBlockedSum(OpBuilder &builder, Location loc, Compensated sum,
+                          IndexRange range, int64_t block, ElementFn element);
+
+/// The largest of the elements of a range and `initial`. NaN if any of them is.
+Value buildMaximum(OpBuilder &builder, Location loc, IndexRange range,
+                   Value initial, ElementFn element);
+/// The same of the elements 0 to `length`.
 Value buildMaximum(OpBuilder &builder, Location loc, OpFoldResult length,
                    Value initial, ElementFn element);
 

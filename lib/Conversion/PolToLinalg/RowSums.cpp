@@ -74,7 +74,7 @@ void RowSums::buildBlock(OpBuilder &builder, Value block, Value tile) {
   SmallVector<Value> indices;
   auto accumulate = [&](OpBuilder &b) {
     tileSums.add(
-        b, rows,
+        b, {rows, nullptr},
         [&](OpBuilder &outer, Value row) {
           indices = getIndices(outer, row);
           return Value();

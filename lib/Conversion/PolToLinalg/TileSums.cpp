@@ -12,6 +12,7 @@
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -46,25 +47,36 @@ Compensated TileSums::load(OpBuilder &builder, Value column) {
   return {floats.load(sums, column), floats.load(rests, column)};
 }
 
-void TileSums::addBlock(OpBuilder &builder, IndexRange range, FactorFn factor,
+void TileSums::addIndex(OpBuilder &builder, Value index, FactorFn factor,
                         ElementFn element) {
-  auto addIndex = [&](OpBuilder &outer, Location, ValueRange index) {
-    Value scale = factor(outer, index.front());
-    forEachColumn(outer, [&](OpBuilder &inner, Value column) {
-      FloatBuilder floats{inner, loc, type};
-      Value at = arith::AddIOp::create(inner, loc, first, column);
-      Value addend = element(inner, index.front(), at);
-      if (scale)
-        addend = floats.multiply(scale, addend);
-      floats.store(floats.add(floats.load(blockSums, column), addend),
-                   blockSums, column);
-    });
-  };
-  buildLoop(builder, loc, range.begin, range.end, 1, addIndex);
+  Value scale = factor(builder, index);
+  forEachColumn(builder, [&](OpBuilder &inner, Value column) {
+    FloatBuilder floats{inner, loc, type};
+    Value at = arith::AddIOp::create(inner, loc, first, column);
+    Value addend = element(inner, index, at);
+    if (scale)
+      addend = floats.multiply(scale, addend);
+    floats.store(floats.add(floats.load(blockSums, column), addend), blockSums,
+                 column);
+  });
 }
 
-void TileSums::add(OpBuilder &builder, IndexRange range, FactorFn factor,
+void TileSums::addBlock(OpBuilder &builder, const KeptRange &kept,
+                        FactorFn factor, ElementFn element) {
+  auto visit = [&](OpBuilder &outer, Location, ValueRange index) {
+    if (!kept.isKept)
+      return addIndex(outer, index.front(), factor, element);
+    auto isKept =
+        scf::IfOp::create(outer, loc, kept.isKept(outer, index.front()), false);
+    OpBuilder inner = isKept.getThenBodyBuilder();
+    addIndex(inner, index.front(), factor, element);
+  };
+  buildLoop(builder, loc, kept.range.begin, kept.range.end, 1, visit);
+}
+
+void TileSums::add(OpBuilder &builder, const KeptRange &kept, FactorFn factor,
                    ElementFn element) {
+  IndexRange range = kept.range;
   auto addRange = [&](OpBuilder &outer, Location, ValueRange begin) {
     clear(outer, blockSums);
     // What is left is taken rather than where the block would end, which might
@@ -73,7 +85,7 @@ void TileSums::add(OpBuilder &builder, IndexRange range, FactorFn factor,
     Value size = buildMin(
         outer, loc, arith::ConstantIndexOp::create(outer, loc, block), left);
     Value end = arith::AddIOp::create(outer, loc, begin.front(), size);
-    addBlock(outer, {begin.front(), end}, factor, element);
+    addBlock(outer, {{begin.front(), end}, kept.isKept}, factor, element);
     forEachColumn(outer, [&](OpBuilder &inner, Value column) {
       FloatBuilder floats{inner, loc, type};
       Compensated sum =

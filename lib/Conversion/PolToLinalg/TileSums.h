@@ -20,12 +20,6 @@ namespace mlir::pol {
 /// Columns that are summed together.
 inline constexpr int64_t kTileColumns = 64;
 
-/// Indices from `begin` to `end`, none if that is not greater.
-struct IndexRange {
-  Value begin;
-  Value end;
-};
-
 /// For each column c of a tile, sums over indices i. Addends are summed in
 /// blocks of `block` indices, from zero, and the blocks are added with
 /// compensation, in order. Three tiles are on the stack, 1.5 KiB at most.
@@ -49,8 +43,9 @@ public:
   /// Sums all columns, tile after tile.
   void build(OpBuilder &builder, Value length, AccumulateFn accumulate,
              StoreFn store);
-  /// Adds factor(i) · element(i, c), or element(i, c) where there is no factor.
-  void add(OpBuilder &builder, IndexRange range, FactorFn factor,
+  /// Adds factor(i) · element(i, c), or element(i, c) where there is no factor,
+  /// for indices that are kept.
+  void add(OpBuilder &builder, const KeptRange &kept, FactorFn factor,
            ElementFn element);
 
 private:
@@ -58,7 +53,9 @@ private:
                      function_ref<void(OpBuilder &, Value)> body);
   void clear(OpBuilder &builder, Value tile);
   Compensated load(OpBuilder &builder, Value column);
-  void addBlock(OpBuilder &builder, IndexRange range, FactorFn factor,
+  void addBlock(OpBuilder &builder, const KeptRange &kept, FactorFn factor,
+                ElementFn element);
+  void addIndex(OpBuilder &builder, Value index, FactorFn factor,
                 ElementFn element);
 
   Location loc;

@@ -11,6 +11,7 @@
 #include "pol/Transforms/BufferizableOpInterfaceImpl.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "pol/IR/PolOps.h"
 
@@ -143,6 +144,64 @@ struct YieldModel
   }
 };
 
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// The memref that a tensor argument of a region becomes: like the buffer of
+/// its capture, with the extents that the region knows.
+static MemRefType getRegionBufferType(RankedTensorType argument,
+                                      MemRefType capture) {
+  if (argument.getShape() == capture.getShape())
+    return capture;
+  MemRefLayoutAttrInterface layout = capture.getLayout();
+  if (!layout.isIdentity()) {
+    SmallVector<int64_t> strides(argument.getRank(), ShapedType::kDynamic);
+    layout = StridedLayoutAttr::get(argument.getContext(), ShapedType::kDynamic,
+                                    strides);
+  }
+  return MemRefType::get(argument.getShape(), argument.getElementType(), layout,
+                         capture.getMemorySpace());
+}
+
+/// Captures are the last arguments of a region, in the order of operands.
+static Value getCapture(Operation *op, BlockArgument argument,
+                        OperandRange captures) {
+  unsigned fromEnd =
+      argument.getOwner()->getNumArguments() - argument.getArgNumber();
+  return fromEnd <= captures.size() ? captures[captures.size() - fromEnd]
+                                    : Value();
+}
+
+/// Makes the tensors among the arguments of regions memrefs. What reads them
+/// asks for buffers already.
+static void bufferizeRegions(RewriterBase &rewriter, Operation *op,
+                             OperandRange captures) {
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    Block &block = region.front();
+    rewriter.setInsertionPointToStart(&block);
+    for (BlockArgument argument : block.getArguments()) {
+      auto tensor = dyn_cast<RankedTensorType>(argument.getType());
+      Value capture = getCapture(op, argument, captures);
+      if (!tensor || !capture)
+        continue;
+      argument.setType(
+          getRegionBufferType(tensor, cast<MemRefType>(capture.getType())));
+      auto asTensor = bufferization::ToTensorOp::create(
+          rewriter, argument.getLoc(), tensor, argument);
+      rewriter.replaceAllUsesExcept(argument, asTensor.getResult(), asTensor);
+    }
+  }
+}
+
+/// The operands that regions capture; none of a kernel without regions.
+template <typename KernelOp> static OperandRange getCaptures(Operation *op) {
+  return getKernelOperands(op, KernelOp::getSignature(),
+                           KernelClause::Captures);
+}
+
 /// A kernel reads its inputs and overwrites its destinations in place. Scratch
 /// holds nothing before or after: it is written, never read, so that using it
 /// again is no conflict.
@@ -170,6 +229,29 @@ struct KernelModel
            state.areEquivalentBufferizedValues(read->get(), write->get());
   }
 
+  FailureOr<BufferLikeType>
+  getBufferType(Operation *op, Value value, const BufferizationOptions &options,
+                const BufferizationState &state,
+                SmallVector<Value> &invocationStack) const {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument)
+      return bufferization::detail::defaultGetBufferType(value, options, state,
+                                                         invocationStack);
+    Value capture = getCapture(op, argument, getCaptures<KernelOp>(op));
+    if (!capture)
+      return failure();
+    FailureOr<BufferLikeType> type =
+        isa<TensorType>(capture.getType())
+            ? bufferization::getBufferType(capture, options, state,
+                                           invocationStack)
+            : dyn_cast<BufferLikeType>(capture.getType());
+    auto memref = succeeded(type) ? dyn_cast<MemRefType>(*type) : MemRefType();
+    if (!memref)
+      return failure();
+    return cast<BufferLikeType>(Type(getRegionBufferType(
+        cast<RankedTensorType>(argument.getType()), memref)));
+  }
+
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
@@ -195,7 +277,8 @@ struct KernelModel
                             op->getAttrs());
     for (Region &region : op->getRegions())
       newState.addRegion()->takeBody(region);
-    rewriter.create(newState);
+    Operation *onBuffers = rewriter.create(newState);
+    bufferizeRegions(rewriter, onBuffers, getCaptures<KernelOp>(onBuffers));
     replaceOpWithBufferizedValues(rewriter, op, destinations);
     return success();
   }

@@ -1,0 +1,384 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Gradients of what the scores of attention capture. Positions that read one
+// element are summed in a fixed order. Where each index of a load is at most
+// one of batch, head, query and key, shifted or capped, the positions of an
+// element follow from its place, and elements are summed side by side. What is
+// left is added up position by position.
+
+#include "AttentionGradients.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+/// The arguments of a score region: the score, four axes, captures.
+static constexpr unsigned kNumAxes = 4;
+static constexpr unsigned kNumFixedArguments = kNumAxes + 1;
+enum Axis : unsigned { Batch, Head, Row, Key };
+
+namespace {
+/// How an element's place in a capture says which positions read it.
+struct AxisUse {
+  /// Not at all: positions all along the axis do.
+  bool isUsed = false;
+  /// Elements are one for each position up to here, and the last one for all
+  /// that are left; null: one for each position.
+  Value cap;
+};
+
+/// Finds that for a load, or that it cannot be said.
+class LoadMap {
+public:
+  static std::optional<LoadMap> get(Operation *load);
+
+  std::array<AxisUse, kNumAxes> axes;
+
+private:
+  bool addIndex(Value index);
+  std::optional<unsigned> getShiftedAxis(Value index);
+  bool isUniform(Value value);
+};
+} // namespace
+
+/// Whether a value is the same at all positions.
+bool LoadMap::isUniform(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getArgNumber() >= kNumFixedArguments;
+  return llvm::all_of(value.getDefiningOp()->getOperands(),
+                      [&](Value operand) { return isUniform(operand); });
+}
+
+/// The axis of which an index is a position plus or minus what is uniform.
+std::optional<unsigned> LoadMap::getShiftedAxis(Value index) {
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    unsigned number = argument.getArgNumber();
+    bool isAxis = number > 0 && number < kNumFixedArguments;
+    return isAxis ? std::optional(number - 1) : std::nullopt;
+  }
+  Operation *op = index.getDefiningOp();
+  auto isWide = [](Type type) { return type.isIndex() || type.isInteger(64); };
+  if (isa<arith::IndexCastOp>(op) && isWide(op->getOperand(0).getType()) &&
+      isWide(index.getType()))
+    return getShiftedAxis(op->getOperand(0));
+  if (!isa<arith::AddIOp, arith::SubIOp>(op) || !isWide(index.getType()))
+    return std::nullopt;
+  if (isUniform(op->getOperand(1)))
+    return getShiftedAxis(op->getOperand(0));
+  if (isUniform(op->getOperand(0)))
+    return getShiftedAxis(op->getOperand(1));
+  return std::nullopt;
+}
+
+/// Takes one index in. An axis may be in one of them.
+bool LoadMap::addIndex(Value index) {
+  if (isUniform(index))
+    return true;
+  Value cap;
+  if (auto capped = index.getDefiningOp<arith::MinSIOp>();
+      capped && isUniform(capped.getRhs())) {
+    cap = capped.getRhs();
+    index = capped.getLhs();
+    // A position itself, which begins at 0.
+    auto argument = dyn_cast<BlockArgument>(index);
+    if (!argument || (argument.getArgNumber() != Batch + 1 &&
+                      argument.getArgNumber() != Head + 1))
+      return false;
+  }
+  std::optional<unsigned> axis = getShiftedAxis(index);
+  if (!axis || axes[*axis].isUsed)
+    return false;
+  axes[*axis] = {true, cap};
+  return true;
+}
+
+std::optional<LoadMap> LoadMap::get(Operation *load) {
+  LoadMap map;
+  for (Value index : load->getOperands().drop_front())
+    if (!map.addIndex(index))
+      return std::nullopt;
+  return map;
+}
+
+namespace {
+/// Builds the gradient of one capture.
+class CaptureGradient {
+public:
+  CaptureGradient(OpBuilder &builder, ScoreGradients &gradients,
+                  unsigned number, Value destination)
+      : gradients(gradients), scores(gradients.scores), loc(gradients.loc),
+        argument(number + kNumFixedArguments), destination(destination),
+        extents{scores.batches, scores.heads, scores.queries, scores.keys} {}
+
+  void build(OpBuilder &builder);
+
+private:
+  Value constant(OpBuilder &builder, int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value evaluate(OpBuilder &builder, Value value, const Query &query,
+                 Value key);
+  void clear(OpBuilder &builder);
+  void addPlaced(OpBuilder &builder, Operation *load, const LoadMap &map);
+  void addScattered(OpBuilder &builder, ArrayRef<Operation *> loads);
+  IndexRange getGroup(OpBuilder &builder, unsigned axis, const AxisUse &use,
+                      Value owner, Value cap);
+  Value sumOver(OpBuilder &builder, IndexRange range,
+                function_ref<Value(OpBuilder &, Value)> addend);
+  Value sumKeys(OpBuilder &builder, const Query &query, bool isOne, Value key,
+                Operation *load);
+  void addTo(OpBuilder &builder, ValueRange indices, Value addend);
+
+  ScoreGradients &gradients;
+  AttentionScores &scores;
+  Location loc;
+  /// Of the score region.
+  unsigned argument;
+  Value destination;
+  std::array<Value, kNumAxes> extents;
+};
+} // namespace
+
+/// A value of the score region at a position. It depends on no score.
+Value CaptureGradient::evaluate(OpBuilder &builder, Value value,
+                                const Query &query, Value key) {
+  Block &block = gradients.op.getScore().front();
+  llvm::SetVector<Operation *> needed;
+  SmallVector<Value> work{value};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (op && needed.insert(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  IRMapping mapping;
+  SmallVector<Value> arguments = scores.getScoreArguments(query, key, Value());
+  for (auto [from, to] :
+       llvm::drop_begin(llvm::zip_equal(block.getArguments(), arguments)))
+    mapping.map(from, to);
+  for (Operation &op : block)
+    if (needed.contains(&op))
+      builder.clone(op, mapping);
+  return mapping.lookup(value);
+}
+
+void CaptureGradient::clear(OpBuilder &builder) {
+  auto type = cast<MemRefType>(destination.getType());
+  SmallVector<OpFoldResult> all =
+      getLeadingExtents(builder, loc, destination, 0);
+  // A loop of one trip for a single element, as what runs on a GPU is loops.
+  bool isSingle = all.empty();
+  if (isSingle)
+    all.push_back(builder.getIndexAttr(1));
+  buildParallelLoop(builder, loc, all,
+                    [&](OpBuilder &b, Location, ValueRange at) {
+                      Value zero = arith::ConstantOp::create(
+                          b, loc, b.getZeroAttr(type.getElementType()));
+                      memref::StoreOp::create(b, loc, zero, destination,
+                                              isSingle ? ValueRange() : at);
+                    });
+}
+
+/// Adds to an element; to none where indices are out of bounds, which they are
+/// of positions that are not kept only.
+void CaptureGradient::addTo(OpBuilder &builder, ValueRange indices,
+                            Value addend) {
+  Value isInside = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  SmallVector<Value> at;
+  for (auto [dimension, index] : llvm::enumerate(indices)) {
+    Value place = index;
+    if (!place.getType().isIndex())
+      place = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                         place);
+    Value extent = getValueOrCreateConstantIndexOp(
+        builder, loc, getExtent(builder, loc, destination, dimension));
+    Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       place, extent);
+    isInside = arith::AndIOp::create(builder, loc, isInside, fits);
+    at.push_back(place);
+  }
+  scf::IfOp::create(builder, loc, isInside, [&](OpBuilder &b, Location) {
+    FloatBuilder floats{b, loc, gradients.type};
+    floats.store(floats.add(floats.load(destination, at), addend), destination,
+                 at);
+    scf::YieldOp::create(b, loc);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Loads whose positions follow from the place of the element
+//===----------------------------------------------------------------------===//
+
+/// The positions along an axis that read an element.
+IndexRange CaptureGradient::getGroup(OpBuilder &builder, unsigned axis,
+                                     const AxisUse &use, Value owner,
+                                     Value cap) {
+  if (!use.isUsed)
+    return {constant(builder, 0), extents[axis]};
+  Value end = arith::AddIOp::create(builder, loc, owner, constant(builder, 1));
+  if (cap) {
+    Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         owner, cap);
+    end = arith::SelectOp::create(builder, loc, isLast, extents[axis], end);
+  }
+  return {owner, end};
+}
+
+Value CaptureGradient::sumOver(OpBuilder &builder, IndexRange range,
+                               function_ref<Value(OpBuilder &, Value)> addend) {
+  Compensated sum = addBlockedSum(
+      builder, loc, Compensated::zero(builder, loc, gradients.type), range,
+      gradients.sumBlock,
+      [&](OpBuilder &b, Location, Value index) { return addend(b, index); });
+  return sum.get(builder, loc);
+}
+
+/// Over the keys that a query keeps, or of one key if it is kept.
+Value CaptureGradient::sumKeys(OpBuilder &builder, const Query &query,
+                               bool isOne, Value key, Operation *load) {
+  Value zero = FloatBuilder{builder, loc, gradients.type}.constant(0.0);
+  auto getAddend = [&](OpBuilder &b, const KeptRange &kept, Value at) {
+    return buildWhereKept(b, loc, kept, at, zero, [&](OpBuilder &inner) {
+      return gradients.getLoadGradient(inner, query, at, load);
+    });
+  };
+  if (isOne) {
+    KeptRange kept{{}, [&](OpBuilder &b, Value at) {
+                     return scores.isKept(b, query, at);
+                   }};
+    return getAddend(builder, kept, key);
+  }
+  auto addRange = [&](OpBuilder &b, const KeptRange &kept, ValueRange running) {
+    Compensated sum = addBlockedSum(b, loc, {running[0], running[1]},
+                                    kept.range, gradients.sumBlock,
+                                    [&](OpBuilder &inner, Location, Value at) {
+                                      return getAddend(inner, kept, at);
+                                    });
+    return SmallVector<Value>{sum.sum, sum.rest};
+  };
+  SmallVector<Value> sum =
+      scores.overKeys(builder, query, ValueRange{zero, zero}, addRange);
+  return Compensated{sum[0], sum[1]}.get(builder, loc);
+}
+
+void CaptureGradient::addPlaced(OpBuilder &builder, Operation *load,
+                                const LoadMap &map) {
+  Value zero = constant(builder, 0);
+  Query nowhere{zero, zero, zero, zero, zero};
+  SmallVector<OpFoldResult> owners;
+  std::array<Value, kNumAxes> caps;
+  for (auto [axis, use] : llvm::enumerate(map.axes)) {
+    Value count = use.isUsed ? extents[axis] : constant(builder, 1);
+    if (use.cap) {
+      caps[axis] = evaluate(builder, use.cap, nowhere, zero);
+      Value most =
+          arith::AddIOp::create(builder, loc, caps[axis], constant(builder, 1));
+      count = buildMax(builder, loc, zero, buildMin(builder, loc, count, most));
+    }
+    owners.push_back(getAsOpFoldResult(count));
+  }
+  auto addElement = [&](OpBuilder &b, Location, ValueRange owner) {
+    std::array<IndexRange, kNumAxes> groups;
+    for (auto [axis, use] : llvm::enumerate(map.axes))
+      groups[axis] = getGroup(b, axis, use, owner[axis], caps[axis]);
+    Value sum = sumOver(b, groups[Batch], [&](OpBuilder &b1, Value batch) {
+      return sumOver(b1, groups[Head], [&](OpBuilder &b2, Value head) {
+        return sumOver(b2, groups[Row], [&](OpBuilder &b3, Value row) {
+          Query query = scores.getQuery(b3, batch, head, row);
+          return sumKeys(b3, query, map.axes[Key].isUsed, owner[Key], load);
+        });
+      });
+    });
+    Query query = scores.getQuery(b, owner[Batch], owner[Head], owner[Row]);
+    SmallVector<Value> indices;
+    for (Value index : load->getOperands().drop_front())
+      indices.push_back(evaluate(b, index, query, owner[Key]));
+    addTo(b, indices, sum);
+  };
+  buildParallelLoop(builder, loc, owners, addElement);
+}
+
+//===----------------------------------------------------------------------===//
+// Other loads
+//===----------------------------------------------------------------------===//
+
+void CaptureGradient::addScattered(OpBuilder &builder,
+                                   ArrayRef<Operation *> loads) {
+  auto addQuery = [&](OpBuilder &b, const Query &query) {
+    auto addKey = [&](OpBuilder &inner, Value key) {
+      for (const RegionGradient::Load &load :
+           gradients.getLoadGradients(inner, query, key, argument))
+        if (llvm::is_contained(loads, load.op))
+          addTo(inner, load.indices,
+                convertFloat(inner, loc, load.cotangent, gradients.type));
+    };
+    auto addRange = [&](OpBuilder &outer, const KeptRange &kept, ValueRange) {
+      buildLoop(outer, loc, kept.range.begin, kept.range.end, 1,
+                [&](OpBuilder &inner, Location, ValueRange key) {
+                  if (!kept.isKept)
+                    return addKey(inner, key.front());
+                  auto isKept = scf::IfOp::create(
+                      inner, loc, kept.isKept(inner, key.front()), false);
+                  OpBuilder then = isKept.getThenBodyBuilder();
+                  addKey(then, key.front());
+                });
+      return SmallVector<Value>();
+    };
+    scores.overKeys(b, query, {}, addRange);
+  };
+  Value zero = constant(builder, 0);
+  // A loop of one trip, as what runs on a GPU is loops.
+  buildParallelLoop(
+      builder, loc, {builder.getIndexAttr(1)},
+      [&](OpBuilder &b0, Location, ValueRange) {
+        buildLoop(b0, loc, zero, scores.batches, 1,
+                  [&](OpBuilder &b1, Location, ValueRange batch) {
+                    buildLoop(
+                        b1, loc, zero, scores.heads, 1,
+                        [&](OpBuilder &b2, Location, ValueRange head) {
+                          buildLoop(
+                              b2, loc, zero, scores.queries, 1,
+                              [&](OpBuilder &b3, Location, ValueRange row) {
+                                addQuery(b3, scores.getQuery(b3, batch[0],
+                                                             head[0], row[0]));
+                              });
+                        });
+                  });
+      });
+}
+
+void CaptureGradient::build(OpBuilder &builder) {
+  clear(builder);
+  Value capture = gradients.op.getScore().empty()
+                      ? Value()
+                      : gradients.op.getScore().getArgument(argument);
+  if (!capture)
+    return;
+  SmallVector<Operation *> scattered;
+  // In the order of the program, not in that of uses.
+  for (Operation &op : gradients.op.getScore().front()) {
+    if (!isa<memref::LoadOp>(op) || op.getOperand(0) != capture)
+      continue;
+    if (std::optional<LoadMap> map = LoadMap::get(&op))
+      addPlaced(builder, &op, *map);
+    else
+      scattered.push_back(&op);
+  }
+  if (!scattered.empty())
+    addScattered(builder, scattered);
+}
+
+void mlir::pol::buildCaptureGradient(OpBuilder &builder,
+                                     ScoreGradients &gradients, unsigned number,
+                                     Value destination) {
+  CaptureGradient(builder, gradients, number, destination).build(builder);
+}
