@@ -33,6 +33,10 @@ def decode_attention(q, k, v, table=None, lengths=None, options=None):
         parts.append(attention(q[b:b + 1], keys, values, None,
                                dataclasses.replace(options, k_lengths=None,
                                                    q_lengths=None)))
+    if not parts:
+        parts = [attention(q, *(np.zeros((0, a.shape[1], 0, a.shape[3]),
+                                         a.dtype) for a in (k, v)),
+                           None, options)]
     values, sizes = ({name: np.concatenate([part[i][name] for part in parts])
                       for name in ("o", "max", "sum")} for i in (0, 1))
     return values, sizes, max(growth for _, _, growth in parts)
