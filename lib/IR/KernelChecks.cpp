@@ -196,7 +196,7 @@ void CheckBuilder::build() {
       continue;
     }
     addOperand(operand, value);
-    if (operand.element == KernelElement::Length)
+    if (operand.bound)
       lengths.emplace_back(&operand, value);
   }
   buildDivisibility();
@@ -204,9 +204,14 @@ void CheckBuilder::build() {
   // Last, as they are read in as many places as there are batches.
   for (auto [operand, value] : lengths)
     buildLengths(*operand, value);
+  if (signature.buildMoreChecks)
+    signature.buildMoreChecks(builder, op);
 }
 
 void mlir::pol::buildKernelChecks(OpBuilder &builder, Operation *op,
                                   const KernelSignature &signature) {
-  CheckBuilder(builder, op, signature).build();
+  const KernelSignature &variant = signature.getVariant([&](unsigned index) {
+    return getKernelOperand(op, signature, index) != Value();
+  });
+  CheckBuilder(builder, op, variant).build();
 }

@@ -224,10 +224,18 @@ static BufferRole getRole(KernelClause clause) {
   }
 }
 
+/// The variant that an invocation is of.
+static const KernelSignature &getVariantOf(const KernelSignature &signature,
+                                           const KernelInvocation &invocation) {
+  return signature.getVariant(
+      [&](unsigned index) { return invocation.getOperand(index) != Value(); });
+}
+
 LogicalResult
-mlir::pol::inferKernelBuffers(const KernelSignature &signature,
+mlir::pol::inferKernelBuffers(const KernelSignature &given,
                               KernelInvocation invocation,
                               SmallVectorImpl<BufferDescription> &buffers) {
+  const KernelSignature &signature = getVariantOf(given, invocation);
   Inputs inputs{signature, invocation};
   KernelShapes shapes(signature, invocation.attributes);
   if (failed(inputs.verify(shapes)))
@@ -336,9 +344,10 @@ SmallVector<OpFoldResult> Extents::get(StringRef shape) {
 }
 
 LogicalResult mlir::pol::reifyKernelBuffers(
-    const KernelSignature &signature, OpBuilder &builder,
+    const KernelSignature &given, OpBuilder &builder,
     KernelInvocation invocation,
     SmallVectorImpl<SmallVector<OpFoldResult>> &shapes) {
+  const KernelSignature &signature = getVariantOf(given, invocation);
   Inputs inputs{signature, invocation};
   Extents extents(inputs, builder);
   for (const KernelOperand &operand : signature.operands)

@@ -45,6 +45,11 @@ const DerivedExtent *KernelSignature::getDerived(char letter) const {
   return found == derived.end() ? nullptr : found;
 }
 
+const KernelSignature &KernelSignature::getVariant(
+    function_ref<bool(unsigned index)> isPresent) const {
+  return variant && isPresent(getIndex(variantWith)) ? *variant : *this;
+}
+
 bool KernelSignature::hasOptionalOperands() const {
   return llvm::any_of(operands, [](const KernelOperand &operand) {
     return operand.isOptional;
@@ -557,5 +562,8 @@ LogicalResult Verifier::verifyResults() {
 
 LogicalResult mlir::pol::verifyKernel(Operation *op,
                                       const KernelSignature &signature) {
-  return Verifier(op, signature).verify();
+  const KernelSignature &variant = signature.getVariant([&](unsigned index) {
+    return getKernelOperand(op, signature, index) != Value();
+  });
+  return Verifier(op, variant).verify();
 }

@@ -195,4 +195,74 @@ def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
   let regions = (region AnyRegion:$score, AnyRegion:$mask);
 }
 
+def Pol_DecodeAttentionOp : Pol_KernelOp<"decode_attention",
+                                      [AttrSizedOperandSegments]> {
+  let summary = "attention of a few queries to a long cache, split over keys";
+  let description = [{
+    What `pol.attention` computes, for queries at the end of a cache of keys and
+    values: S of them, often 1, in each sequence. Keys are cut into C splits,
+    which are computed in parallel and then merged. Split c has of each query
+
+    * `m_c`, the largest score `s = cap(scale · Σ q·k)` of the keys it keeps,
+    * `l_c = Σ exp(s − m_c)` and `a_c = Σ exp(s − m_c) · v`,
+
+    and with `m = max m_c` and `w_c = exp(m_c − m)`, `o = Σ w_c·a_c / Σ w_c·l_c`.
+
+    The cache is contiguous, or, where there is a `block_table`, paged: k and v
+    are then pools of N pages of P keys, and key t of sequence b is key `t mod P`
+    of page `block_table[b, t / P]`. Pages may be shared, and are in any order;
+    T is G · P.
+
+    | operand | shape | element type |
+    | --- | --- | --- |
+    | q | [B, H, S, D] | f16, bf16, f32, f64 |
+    | k, v | [B, Hk, T, D], [B, Hk, T, Dv]; paged: [N, Hk, P, D], [N, Hk, P, Dv] | any of these, no wider than accumulation |
+    | block_table (optional) | [B, G] | i32, i64 |
+    | k_lengths (optional; with a block table required) | [B] | i32, i64 |
+    | o, output | [B, H, S, Dv] | any of these, no wider than accumulation |
+    | max, sum, checkpoints (both or none) | [B, H, S] | that of accumulation |
+    | partial_o, scratch | [B, H, S, C, Dv] | that of accumulation |
+    | partial_max, partial_sum, scratch | [B, H, S, C] | that of accumulation |
+
+    Hk divides H, and query heads that share a head of k and v read each of its
+    rows together. `scale` defaults to 1/√D (1 where D is 0), `softcap` is that of
+    `pol.attention`. A sequence has n keys: `k_lengths[b]`, at most T, or T
+    without lengths. With `causal`, which is `bottom_right`, query s keeps key t
+    if `t ≤ n − S + s`: the last query keeps all. With `window = w`, which wants
+    `causal`, it keeps `t ≥ n − S + s − w` only. A query that keeps none has o = 0,
+    max = −∞ and sum = 0. What lies past a length, in pages of the pool or in the
+    table, is never read. Entries in use are in [0, N).
+
+    C is `splits` if that is given, else
+    `max(min(⌈64 / (B·Hk)⌉, ⌈T / 64⌉), ⌈T / 256⌉, 1)`: it depends on nothing
+    but shapes, and the result on it by rounding alone. Dao et al.,
+    *Flash-Decoding*, 2023; Kwon et al., *PagedAttention*, 2023.
+
+    ```mlir
+    %o = pol.decode_attention
+        ins(%q, %k, %v, %table, %n : tensor<4x8x1x64xf16>,
+            tensor<?x2x16x64xf16>, tensor<?x2x16x64xf16>, tensor<4x?xi32>,
+            tensor<4xi32>)
+        outs(%o0 : tensor<4x8x1x64xf16>)
+        scratch(%po, %pm, %pl : tensor<4x8x1x8x64xf32>, tensor<4x8x1x8xf32>,
+            tensor<4x8x1x8xf32>)
+        {causal = #pol.causal<bottom_right>, splits = 8 : i64}
+        -> tensor<4x8x1x64xf16>
+    ```
+  }];
+  let arguments = (ins Pol_KernelInput:$q, Pol_KernelInput:$k,
+                       Pol_KernelInput:$v, Optional<Pol_Lengths>:$block_table,
+                       Optional<Pol_Lengths>:$k_lengths, Pol_KernelBuffer:$o,
+                       Optional<Pol_KernelBuffer>:$max,
+                       Optional<Pol_KernelBuffer>:$sum,
+                       Optional<Pol_KernelBuffer>:$partial_o,
+                       Optional<Pol_KernelBuffer>:$partial_max,
+                       Optional<Pol_KernelBuffer>:$partial_sum,
+                       OptionalAttr<F64Attr>:$scale,
+                       OptionalAttr<Pol_CausalAttr>:$causal,
+                       OptionalAttr<F64Attr>:$softcap,
+                       OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<I64Attr>:$splits);
+}
+
 #endif // POL_IR_ATTENTIONOPS_TD

@@ -42,7 +42,7 @@ enum class KernelClause {
 enum class KernelElement {
   Float,        ///< a float no wider than what is accumulated in
   Accumulation, ///< what is accumulated in
-  Length,       ///< i32 or i64
+  Length,       ///< i32 or i64: lengths, or entries of a table
   Index,        ///< no array, but a single `index`
   Tile          ///< i32: how many tiles follow, and each one's number
 };
@@ -104,6 +104,11 @@ struct KernelOperand {
   constexpr KernelOperand optional() const {
     KernelOperand copy = *this;
     copy.isOptional = true;
+    return copy;
+  }
+  constexpr KernelOperand required() const {
+    KernelOperand copy = *this;
+    copy.isOptional = false;
     return copy;
   }
   constexpr KernelOperand cotangent() const {
@@ -239,6 +244,13 @@ struct KernelSignature {
   /// Letters that are no operand's own.
   ArrayRef<DerivedExtent> derived = {};
   ArrayRef<KernelRegion> regions = {};
+  /// Builds checks of an op beyond those of shapes and lengths, if not null.
+  void (*buildMoreChecks)(OpBuilder &builder, Operation *op) = nullptr;
+  /// The signature that counts, other than for names and clauses, where the
+  /// optional operand of that name is there: shapes may be others, and optional
+  /// operands required.
+  StringRef variantWith = {};
+  const KernelSignature *variant = nullptr;
 
   /// Operands that a verb gives by position: the leading ones, which are read.
   /// Captures follow them.
@@ -251,6 +263,9 @@ struct KernelSignature {
   unsigned getIndex(StringRef operand) const;
   /// How a letter is computed, null for those of operands.
   const DerivedExtent *getDerived(char letter) const;
+  /// The variant that counts for the operands that are there.
+  const KernelSignature &
+  getVariant(function_ref<bool(unsigned index)> isPresent) const;
 };
 
 /// Rows are summed in at most this many blocks, of a multiple of
@@ -263,6 +278,11 @@ inline constexpr int64_t kRowBlockMultiple = 64;
 /// extents.
 Value buildRowsPerBlock(OpBuilder &builder, Location loc,
                         ArrayRef<OpFoldResult> leading);
+
+/// The number of keys that a sequence has room for in so many pages. Where it
+/// would overflow, as it may where pages are empty, it is almost 2^63.
+Value buildPagedCapacity(OpBuilder &builder, Location loc, OpFoldResult pages,
+                         OpFoldResult pageSize);
 
 /// The operand at a position of the signature, null if absent, or if there may
 /// be any number.

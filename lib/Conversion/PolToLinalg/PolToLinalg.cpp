@@ -89,6 +89,7 @@ struct ConvertPolToLinalg
     RewritePatternSet patterns(context);
     populateAttentionGradToLinalgPatterns(patterns, sumBlock);
     populateAttentionToLinalgPatterns(patterns, sumBlock);
+    populateDecodeAttentionToLinalgPatterns(patterns, sumBlock);
     populateLayerNormToLinalgPatterns(patterns, sumBlock);
     populateNormGradToLinalgPatterns(patterns, sumBlock);
     populateRmsNormToLinalgPatterns(patterns, sumBlock);
