@@ -106,7 +106,9 @@ SmallVector<Value> Inputs::getScattered() const {
 bool Inputs::describes(const KernelOperand &operand) const {
   if (operand.isOfSums)
     return !getScattered().empty();
-  if (operand.isOfMask && !needsTileLists(signature, invocation.regions))
+  // The lists are of whole arrays, not of the sequences in them.
+  if (operand.isOfMask && (invocation.getAttr("packed") ||
+                           !needsTileLists(signature, invocation.regions)))
     return false;
   if (operand.clause == KernelClause::Scratch)
     return operand.usedFor.empty() ||
@@ -228,7 +230,8 @@ static BufferRole getRole(KernelClause clause) {
 static const KernelSignature &getVariantOf(const KernelSignature &signature,
                                            const KernelInvocation &invocation) {
   return signature.getVariant(
-      [&](unsigned index) { return invocation.getOperand(index) != Value(); });
+      [&](unsigned index) { return invocation.getOperand(index) != Value(); },
+      invocation.attributes);
 }
 
 LogicalResult

@@ -45,9 +45,16 @@ const DerivedExtent *KernelSignature::getDerived(char letter) const {
   return found == derived.end() ? nullptr : found;
 }
 
-const KernelSignature &KernelSignature::getVariant(
-    function_ref<bool(unsigned index)> isPresent) const {
-  return variant && isPresent(getIndex(variantWith)) ? *variant : *this;
+const KernelSignature &
+KernelSignature::getVariant(function_ref<bool(unsigned index)> hasOperand,
+                            DictionaryAttr attributes) const {
+  if (!variant)
+    return *this;
+  unsigned index = getIndex(variantWith);
+  bool isThere = index < operands.size()
+                     ? hasOperand(index)
+                     : attributes && attributes.contains(variantWith);
+  return isThere ? *variant : *this;
 }
 
 bool KernelSignature::hasOptionalOperands() const {
@@ -355,6 +362,9 @@ LogicalResult Verifier::verifyTileList(const KernelOperand &list) {
   if (has(list) && !hasMask)
     return op->emitOpError("expected no scratch ")
            << list.name << " without a mask";
+  if (has(list) && op->hasAttr("packed"))
+    return op->emitOpError("expected no scratch ")
+           << list.name << " where sequences are packed";
   return success();
 }
 
@@ -564,6 +574,6 @@ LogicalResult mlir::pol::verifyKernel(Operation *op,
                                       const KernelSignature &signature) {
   const KernelSignature &variant = signature.getVariant([&](unsigned index) {
     return getKernelOperand(op, signature, index) != Value();
-  });
+  }, op->getAttrDictionary());
   return Verifier(op, variant).verify();
 }
