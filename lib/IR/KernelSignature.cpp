@@ -279,7 +279,8 @@ LogicalResult Verifier::verifyPresence() {
   unsigned checkpoints = 0;
   unsigned given = 0;
   for (const KernelOperand &operand : signature.operands) {
-    bool isPresent = has(operand);
+    bool isPresent =
+        operand.isVariadic() ? has(operand) : get(operand.name) != Value();
     if (!isPresent && !operand.isOptional)
       return op->emitOpError("expected one operand ") << operand.name;
     if (operand.clause == KernelClause::Checkpoints) {

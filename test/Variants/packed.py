@@ -45,7 +45,7 @@ def variants():
     yield "input_pos", {"causal": "input_pos", "window": 9}
     yield "softcap", {"causal": "top_left", "softcap": 1.5}
     yield "dilated", {"mask": m.dilated(2), "position": True}
-    yield "documents", {"mask": m.shared_documents()}
+    yield "documents", {"mask": m.documents(batched=False)}
     yield "alibi", {"score": s.alibi(), "causal": "bottom_right"}
     yield "relative", {"score": s.relative(4), "mask": m.prefix_lm(6)}
 

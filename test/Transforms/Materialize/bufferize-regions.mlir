@@ -1,14 +1,15 @@
-// RUN: pol-opt %s --pol-bufferize --canonicalize | FileCheck %s
+// RUN: pol-opt %s --canonicalize --pol-flatten-bundles --pol-bufferize \
+// RUN:   --canonicalize | pol-opt | FileCheck %s
 
 // What a region captures becomes a memref in it, too: of the type of its operand
-// or, where the region knows less of its extents, of one that is cast.
+// or, where the region knows less of its extents, of one that says so.
 
 // CHECK-LABEL: func.func @captures(
 // CHECK-SAME:    %[[A:[^:]+]]: memref<4xf32>, %[[N:[^:]+]]: memref<2x?xi32>
 // CHECK:         pol.attention
-// CHECK-SAME:      captures(%{{.+}}, %[[N]], %{{.+}} : memref<4xf32>, memref<2x?xi32>, f32)
-// CHECK-SAME:      score(%{{.+}}, %{{.+}}, %[[H:.+]], %{{.+}}, %{{.+}}, %[[SLOPES:.+]], %{{.+}}, %{{.+}}) {
-// CHECK-NEXT:        memref.load %[[SLOPES]][%[[H]]]
+// CHECK-SAME:      captures(%[[A]], %[[N]], %{{.+}} : memref<4xf32>, memref<2x?xi32>, f32)
+// CHECK-SAME:      score(%{{.+}}, %{{.+}}, %[[H:.+]], %{{.+}}, %{{.+}}, %[[SLOPES:.+]]: memref<?xf32>, %{{.+}}, %{{.+}}) {
+// CHECK-NEXT:        memref.load %[[SLOPES]][%[[H]]] : memref<?xf32>
 // CHECK-NOT:       tensor
 // CHECK:           } mask(
 // CHECK-NOT:       tensor
@@ -35,7 +36,8 @@ func.func @captures(%a: tensor<4xf32>, %n: tensor<2x?xi32>, %t: f32,
   return %r : tensor<2x4x?x8xf32>
 }
 
-// A capture that changes afterwards is another buffer then.
+// What is written after the kernel is written in place: reads of a region are
+// over by then.
 
 // CHECK-LABEL: func.func @changed_later(
 // CHECK:         pol.alloc
