@@ -15,6 +15,8 @@ for shadows, which are overwritten; then what comes out.
     layer_norm_grad  X DY W B MEAN RSTD DX DW DB
     attention        Q K V LENGTHS O MAX SUM
     attention_grad   Q K V O DO LENGTHS MAX SUM DQ DK DV
+    decode           Q K V LENGTHS O
+    decode_paged     Q K V TABLE LENGTHS O
     training_step    X W K V TARGET O DX DW
 
 The formulas are those of test/oracle, plain NumPy in float64. Prints the largest
@@ -78,6 +80,16 @@ def attention_grad(q, k, v, o, do, lengths, largest, total):
                                  options=attention_options(lengths))
 
 
+def decode(q, k, v, lengths):
+    return oracle.decode_attention(q, k, v, None, lengths,
+                                   oracle.Options(causal="bottom_right"))
+
+
+def decode_paged(q, k, v, table, lengths):
+    return oracle.decode_attention(q, k, v, table, lengths,
+                                   oracle.Options(causal="bottom_right"))
+
+
 def training_step(x, w, k, v, target):
     """Four kernels in a row, each with an error of its own."""
     options = oracle.Options(causal="top_left")
@@ -95,7 +107,8 @@ def training_step(x, w, k, v, target):
 # The number of inputs, and that of results, of which only one is a must.
 FUNCTIONS = {softmax: (1, 1), softmax_grad: (2, 1), rms_norm: (2, 2),
              rms_norm_grad: (4, 2), layer_norm: (3, 3), layer_norm_grad: (6, 3),
-             attention: (4, 3), attention_grad: (8, 3), training_step: (5, 3)}
+             attention: (4, 3), attention_grad: (8, 3), decode: (4, 1),
+             decode_paged: (5, 1), training_step: (5, 3)}
 
 
 def check(title, name, got, want, size, allowed):

@@ -121,8 +121,9 @@ dialect_page() {
 # Passes.md
 #===------------------------------------------------------------------------===#
 
-# The passes of a file in its order, which is that of the pipelines (the
-# generator sorts them by name), below its section comments.
+# The passes of a file, and of those it includes that come after it, in their
+# order, which is that of the pipelines (the generator sorts them by name),
+# below their section comments.
 passes_of() {
   generate pass-doc "$1" | awk '
     FNR == NR {
@@ -137,7 +138,7 @@ passes_of() {
       gsub(/.*<"|"/, "", name)
       gsub(/-/, "", name)
       printf "%s\n", text[name]
-    }' - "$root/include/pol/$1"
+    }' - "${@/#/$root/include/pol/}"
 }
 
 passes_page() {
@@ -154,7 +155,7 @@ END
   # Kernels are expanded before what that adds is reported, and GPUs come
   # between that stage and the target.
   local passes conversions report='### `-pol-report-hidden`'
-  passes="$(passes_of Transforms/Passes.td)"
+  passes="$(passes_of Transforms/Passes.td Transforms/PrintPasses.td)"
   conversions="$(passes_of Conversion/Passes.td)"
   printf '%s\n' "${passes%%"$report"*}"
   sed -e '/^## Expand$/d' <<<"${conversions%%## GPU*}"

@@ -173,12 +173,14 @@ static Value deriveAtan(DerivativeBuilder &d, const UnaryEvaluation &at) {
   return d.div(at.cotangent, d.add(d.constant(1.0), d.mul(at.x, at.x)));
 }
 
-/// The angle of (x, y): x / r² by y and −y / r² by x; 0 if r is infinite.
+/// The angle of (x, y): x / r² by y and −y / r² by x; 0 if one is infinite.
 static SmallVector<Value> deriveAtan2(DerivativeBuilder &d,
                                       const OpEvaluation &at) {
   Value y = at.operands[0], x = at.operands[1], zero = d.constant(0.0);
   Value radius = buildHypot(d, y, x);
-  Value isFar = d.compare(CmpFPredicate::OEQ, radius,
+  Value large = d.create<arith::MaximumFOp>(d.create<math::AbsFOp>(y),
+                                            d.create<math::AbsFOp>(x));
+  Value isFar = d.compare(CmpFPredicate::OEQ, large,
                           d.constant(std::numeric_limits<double>::infinity()));
   Value part = d.div(at.cotangents[0], radius);
   auto multiply = [&](Value coordinate) {

@@ -27,10 +27,15 @@ Value mlir::pol::buildRegion(OpBuilder &builder, Region &region,
 }
 
 /// Whether a product with this value, or a quotient by it, is 0 where the other
-/// operand is: it is a finite constant, or an integer that the type holds.
+/// operand is: it is a finite constant, or an integer that became a float and
+/// is none too large for that.
 static bool isHarmlessFactor(Value value, bool isDivisor) {
-  if (isa_and_present<arith::SIToFPOp, arith::UIToFPOp>(value.getDefiningOp()))
-    return !isDivisor && !getElementTypeOrSelf(value).isF16();
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+    Type integer = getElementTypeOrSelf(op->getOperand(0));
+    return !isDivisor && !getElementTypeOrSelf(value).isF16() &&
+           integer.getIntOrFloatBitWidth() <= 64;
+  }
   FloatAttr constant;
   return matchPattern(value, m_Constant(&constant)) &&
          constant.getValue().isFinite() &&

@@ -71,3 +71,34 @@ static OpFoldResult buildNumRowBlocks(OpBuilder &builder, Location loc,
 
 const DerivedExtent mlir::pol::kRowBlocks{'P', "*", inferNumRowBlocks,
                                           buildNumRowBlocks};
+
+//===----------------------------------------------------------------------===//
+// Lists of tiles
+//===----------------------------------------------------------------------===//
+
+/// The number of tiles, and `more`.
+template <int64_t more>
+static int64_t inferNumTiles(ArrayRef<int64_t> extent, DictionaryAttr) {
+  if (ShapedType::isDynamic(extent.front()))
+    return ShapedType::kDynamic;
+  return llvm::divideCeil(static_cast<uint64_t>(extent.front()), kMaskTile) +
+         more;
+}
+
+template <int64_t more>
+static OpFoldResult buildNumTiles(OpBuilder &builder, Location loc,
+                                  ArrayRef<OpFoldResult> extent,
+                                  DictionaryAttr) {
+  Value size = arith::ConstantIndexOp::create(builder, loc, kMaskTile);
+  Value count = builder.createOrFold<arith::CeilDivUIOp>(
+      loc, getValueOrCreateConstantIndexOp(builder, loc, extent.front()), size);
+  return getAsOpFoldResult(builder.createOrFold<arith::AddIOp>(
+      loc, count, arith::ConstantIndexOp::create(builder, loc, more)));
+}
+
+const DerivedExtent mlir::pol::kTileLists[4] = {
+    {'Q', "S", inferNumTiles<0>, buildNumTiles<0>},
+    {'R', "T", inferNumTiles<1>, buildNumTiles<1>},
+    {'U', "T", inferNumTiles<0>, buildNumTiles<0>},
+    {'V', "S", inferNumTiles<1>, buildNumTiles<1>},
+};

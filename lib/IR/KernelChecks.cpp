@@ -8,6 +8,7 @@
 
 // What of a kernel's signature is to be checked at run time.
 
+#include "pol/IR/CaptureLoads.h"
 #include "pol/IR/Checks.h"
 
 #include "KernelShapes.h"
@@ -39,6 +40,7 @@ private:
   void buildDivisibility();
   void buildLengths(const KernelOperand &operand, Value lengths);
   void buildCaptureGradients();
+  void buildCaptureSums(const KernelOperand &operand, Value sums);
 
   OpBuilder &builder;
   Operation *op;
@@ -168,14 +170,33 @@ void CheckBuilder::buildCaptureGradients() {
                        signature.name);
 }
 
+/// There are as many sums as the gradients of captures take.
+void CheckBuilder::buildCaptureSums(const KernelOperand &operand, Value sums) {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kCaptureGradients);
+  Value count = arith::ConstantIndexOp::create(builder, loc, 0);
+  if (numbers)
+    for (auto [number, gradient] : llvm::zip_equal(
+             numbers.asArrayRef(),
+             getKernelOperands(op, signature, KernelClause::CaptureGradients)))
+      if (isScattered(op->getRegion(0), number))
+        count = builder.createOrFold<arith::AddIOp>(
+            loc, count, buildNumSums(builder, loc, gradient));
+  buildExtentCheck(builder, loc, sums, 0, getAsOpFoldResult(count),
+                   CheckPredicate::ge, operand.name, signature.name);
+}
+
 void CheckBuilder::build() {
   SmallVector<std::pair<const KernelOperand *, Value>> lengths;
   for (auto [index, operand] : llvm::enumerate(signature.operands)) {
     Value value = getKernelOperand(op, signature, index);
     if (!value || !isa<MemRefType>(value.getType()))
       continue;
+    if (operand.isOfSums) {
+      buildCaptureSums(operand, value);
+      continue;
+    }
     addOperand(operand, value);
-    if (operand.element == KernelElement::Length)
+    if (operand.bound)
       lengths.emplace_back(&operand, value);
   }
   buildDivisibility();
@@ -183,9 +204,14 @@ void CheckBuilder::build() {
   // Last, as they are read in as many places as there are batches.
   for (auto [operand, value] : lengths)
     buildLengths(*operand, value);
+  if (signature.buildMoreChecks)
+    signature.buildMoreChecks(builder, op);
 }
 
 void mlir::pol::buildKernelChecks(OpBuilder &builder, Operation *op,
                                   const KernelSignature &signature) {
-  CheckBuilder(builder, op, signature).build();
+  const KernelSignature &variant = signature.getVariant([&](unsigned index) {
+    return getKernelOperand(op, signature, index) != Value();
+  });
+  CheckBuilder(builder, op, variant).build();
 }

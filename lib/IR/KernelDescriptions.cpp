@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "pol/IR/CaptureLoads.h"
 #include "pol/IR/PolOps.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -65,6 +66,8 @@ struct Inputs {
       captures.push_back(invocation.getOperand(i));
     return captures;
   }
+  /// The captures whose gradients are added up in scratch.
+  SmallVector<Value> getScattered() const;
   /// Whether the kernel describes this operand.
   bool describes(const KernelOperand &operand) const;
   /// Checks the inputs, and gathers what their shapes say.
@@ -89,9 +92,25 @@ bool Inputs::hasShadow(const KernelOperand &operand) const {
   return input && isa<DuplicatedType>(input.getType());
 }
 
+SmallVector<Value> Inputs::getScattered() const {
+  SmallVector<Value> scattered;
+  for (auto [number, capture] : llvm::enumerate(getCaptures()))
+    for (auto [kind, region] :
+         llvm::zip(signature.regions, invocation.regions))
+      if (isa<DuplicatedType>(capture.getType()) && kind.isOfScores &&
+          isScattered(*region, number))
+        scattered.push_back(capture);
+  return scattered;
+}
+
 bool Inputs::describes(const KernelOperand &operand) const {
+  if (operand.isOfSums)
+    return !getScattered().empty();
+  if (operand.isOfMask && !needsTileLists(signature, invocation.regions))
+    return false;
   if (operand.clause == KernelClause::Scratch)
-    return signature.anyUser(operand, [&](const KernelOperand &gradient) {
+    return operand.usedFor.empty() ||
+           signature.anyUser(operand, [&](const KernelOperand &gradient) {
       return hasShadow(gradient) || describes(gradient);
     });
   if (operand.isVariadic())
@@ -116,6 +135,8 @@ LogicalResult Inputs::verifyElement(const KernelOperand &operand,
   case KernelElement::Float:
   case KernelElement::Accumulation:
     fits = array && isa<FloatType>(array.getElementType());
+    break;
+  case KernelElement::Tile: // No input.
     break;
   case KernelElement::Length:
     wanted = "an array of i32 or i64";
@@ -203,10 +224,18 @@ static BufferRole getRole(KernelClause clause) {
   }
 }
 
+/// The variant that an invocation is of.
+static const KernelSignature &getVariantOf(const KernelSignature &signature,
+                                           const KernelInvocation &invocation) {
+  return signature.getVariant(
+      [&](unsigned index) { return invocation.getOperand(index) != Value(); });
+}
+
 LogicalResult
-mlir::pol::inferKernelBuffers(const KernelSignature &signature,
+mlir::pol::inferKernelBuffers(const KernelSignature &given,
                               KernelInvocation invocation,
                               SmallVectorImpl<BufferDescription> &buffers) {
+  const KernelSignature &signature = getVariantOf(given, invocation);
   Inputs inputs{signature, invocation};
   KernelShapes shapes(signature, invocation.attributes);
   if (failed(inputs.verify(shapes)))
@@ -225,6 +254,8 @@ mlir::pol::inferKernelBuffers(const KernelSignature &signature,
     Type element = getElement(operand);
     if (operand.element == KernelElement::Accumulation)
       element = getAccumulationType(element);
+    if (operand.element == KernelElement::Tile)
+      element = IntegerType::get(context, 32);
     buffers.push_back(
         {StringAttr::get(context, operand.name), getRole(operand.clause),
          UndefType::get(context, shapes.getShape(operand), element),
@@ -245,6 +276,7 @@ public:
 
 private:
   OpFoldResult getLetter(char letter);
+  OpFoldResult getNumSums();
   void appendLeading(SmallVectorImpl<OpFoldResult> &extents);
   /// The array of an input; of a duplicated one, the primal has its shape.
   Value getArray(const KernelOperand &operand) {
@@ -273,7 +305,19 @@ void Extents::appendLeading(SmallVectorImpl<OpFoldResult> &extents) {
   }
 }
 
+/// How many numbers there are for the gradients of captures.
+OpFoldResult Extents::getNumSums() {
+  Value count = arith::ConstantIndexOp::create(builder, loc, 0);
+  for (Value capture : inputs.getScattered())
+    count = builder.createOrFold<arith::AddIOp>(
+        loc, count,
+        buildNumSums(builder, loc, PrimalOp::create(builder, loc, capture)));
+  return getAsOpFoldResult(count);
+}
+
 OpFoldResult Extents::getLetter(char letter) {
+  if (letter == kNumSums)
+    return getNumSums();
   if (const DerivedExtent *derived = inputs.signature.getDerived(letter))
     return derived->build(builder, loc, get(derived->from),
                           inputs.invocation.attributes);
@@ -300,9 +344,10 @@ SmallVector<OpFoldResult> Extents::get(StringRef shape) {
 }
 
 LogicalResult mlir::pol::reifyKernelBuffers(
-    const KernelSignature &signature, OpBuilder &builder,
+    const KernelSignature &given, OpBuilder &builder,
     KernelInvocation invocation,
     SmallVectorImpl<SmallVector<OpFoldResult>> &shapes) {
+  const KernelSignature &signature = getVariantOf(given, invocation);
   Inputs inputs{signature, invocation};
   Extents extents(inputs, builder);
   for (const KernelOperand &operand : signature.operands)

@@ -187,14 +187,30 @@ LogicalResult SoftmaxGradOp::verifyOptions() { return success(); }
 // AttentionOp, AttentionGradOp
 //===----------------------------------------------------------------------===//
 
-/// Checks the attributes that forward and backward share.
-template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
-  if (failed(verifyOption(op, "scale", "finite", op.getScaleAttr(),
+/// Checks what changes scores.
+template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
+  return failure(
+      failed(verifyOption(op, "scale", "finite", op.getScaleAttr(),
                           [](const APFloat &) { return true; })) ||
       failed(verifyOption(op, "softcap", "finite and positive",
                           op.getSoftcapAttr(), [](const APFloat &cap) {
                             return !cap.isNegative() && !cap.isZero();
-                          })))
+                          })));
+}
+
+template <typename OpTy> static LogicalResult verifyWindow(OpTy op) {
+  IntegerAttr window = op.getWindowAttr();
+  if (window && window.getInt() < 0)
+    return op.emitOpError("expected window not to be negative, but got ")
+           << window.getInt();
+  if (window && !op.getCausal())
+    return op.emitOpError("expected window only where causal is given");
+  return success();
+}
+
+/// Checks the attributes that forward and backward share.
+template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
+  if (failed(verifyScores(op)))
     return failure();
   bool hasPosition = op.getInputPos() != nullptr;
   bool wantsPosition = op.getCausal() == CausalAlignment::InputPos;
@@ -206,13 +222,7 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
                                         : "expected no operand input_pos "
                                           "without causal = "
                                           "#pol.causal<input_pos>");
-  IntegerAttr window = op.getWindowAttr();
-  if (window && window.getInt() < 0)
-    return op.emitOpError("expected window not to be negative, but got ")
-           << window.getInt();
-  if (window && !op.getCausal())
-    return op.emitOpError("expected window only where causal is given");
-  return success();
+  return verifyWindow(op);
 }
 
 static constexpr KernelRegion kRegions[] = {{"score", true}, {"mask", false}};
@@ -230,9 +240,11 @@ const KernelSignature &AttentionOp::getSignature() {
       out("o", "BHSE", "q"),
       checkpoint("max", "BHS"),
       checkpoint("sum", "BHS"),
+      tileList("tiles", "BHQR", ""),
   };
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
+      "pol.attention", "pol.attention", operands, {}, 'H', 'K', kTileLists,
+      kRegions};
   return signature;
 }
 
@@ -258,9 +270,13 @@ const KernelSignature &AttentionGradOp::getSignature() {
       gradient("dbias", "bhST", "bias", "bias"),
       captureGradients(),
       scratch("delta", "BHS", "dq dk dbias dcaptures"),
+      captureSums(),
+      tileList("tiles", "BHQR", "dq dbias dcaptures"),
+      tileList("key_tiles", "BHUV", "dk dv"),
   };
   static const KernelSignature signature{
-      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', {}, kRegions};
+      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', kTileLists,
+      kRegions};
   return signature;
 }
 
@@ -281,4 +297,21 @@ LogicalResult AttentionGradOp::verifyOptions() {
   return undifferentiable->emitOpError("expected an op with a derivative "
                                        "between a score and what its gradient "
                                        "is for");
+}
+
+//===----------------------------------------------------------------------===//
+// DecodeAttentionOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult DecodeAttentionOp::verifyOptions() {
+  if (failed(verifyScores(*this)))
+    return failure();
+  if (getCausal() && getCausal() != CausalAlignment::BottomRight)
+    return emitOpError("expected causal to be #pol.causal<bottom_right>, but "
+                       "got ")
+           << getCausalAttr();
+  if (IntegerAttr splits = getSplitsAttr(); splits && splits.getInt() < 1)
+    return emitOpError("expected splits to be positive, but got ")
+           << splits.getInt();
+  return verifyWindow(*this);
 }

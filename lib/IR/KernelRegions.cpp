@@ -9,11 +9,13 @@
 // The regions of kernels: scalar code, and the arrays that it captures.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "pol/Analysis/MaskAnalysis.h"
 #include "pol/IR/PolOps.h"
 
 using namespace mlir;
@@ -134,6 +136,25 @@ LogicalResult RegionVerifier::verifyOp(Operation &op) {
              << kind.name << " to use what it captures, but got a value from "
              << "outside";
   return success();
+}
+
+bool mlir::pol::needsTileLists(const KernelSignature &signature,
+                               RegionRange regions) {
+  for (auto [kind, region] : llvm::zip(signature.regions, regions))
+    if (!kind.isOfScores && !region->empty())
+      return !MaskAnalysis(&region->front()).isInterval();
+  return false;
+}
+
+Value mlir::pol::buildNumSums(OpBuilder &builder, Location loc,
+                              Value capture) {
+  Value count = arith::ConstantIndexOp::create(builder, loc, 2);
+  for (int64_t i = 0; i < cast<ShapedType>(capture.getType()).getRank(); ++i)
+    count = builder.createOrFold<arith::MulIOp>(
+        loc, count,
+        getValueOrCreateConstantIndexOp(
+            builder, loc, getExtent(builder, loc, capture, i)));
+  return count;
 }
 
 /// A capture is an array or a scalar.

@@ -17,8 +17,6 @@
 
 namespace mlir::pol {
 
-using EmitErrorFn = function_ref<InFlightDiagnostic()>;
-
 /// Checks the width of an operand's floats.
 LogicalResult verifyWidth(const KernelOperand &operand, ShapedType type,
                           FloatType accumulation, EmitErrorFn emitError);

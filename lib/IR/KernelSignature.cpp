@@ -45,6 +45,11 @@ const DerivedExtent *KernelSignature::getDerived(char letter) const {
   return found == derived.end() ? nullptr : found;
 }
 
+const KernelSignature &KernelSignature::getVariant(
+    function_ref<bool(unsigned index)> isPresent) const {
+  return variant && isPresent(getIndex(variantWith)) ? *variant : *this;
+}
+
 bool KernelSignature::hasOptionalOperands() const {
   return llvm::any_of(operands, [](const KernelOperand &operand) {
     return operand.isOptional;
@@ -215,6 +220,8 @@ private:
   LogicalResult verifyGradient(const KernelOperand &gradient);
   LogicalResult verifyShadow(const KernelOperand &gradient);
   LogicalResult verifyScratch(const KernelOperand &scratch);
+  LogicalResult verifyTileList(const KernelOperand &list);
+  LogicalResult verifyCaptureSums(const KernelOperand &sums);
   LogicalResult verifyAliases();
   LogicalResult verifyForm();
   LogicalResult verifyShapes();
@@ -337,8 +344,36 @@ LogicalResult Verifier::verifyShadow(const KernelOperand &gradient) {
   return success();
 }
 
+/// Whether a list of tiles is worth its memory is for descriptions to say: what
+/// a mask keeps may become plainer as a program is simplified.
+LogicalResult Verifier::verifyTileList(const KernelOperand &list) {
+  auto isMask = [](const KernelRegion &kind) { return !kind.isOfScores; };
+  size_t mask = llvm::find_if(signature.regions, isMask) -
+                signature.regions.begin();
+  bool hasMask =
+      mask < op->getNumRegions() && !op->getRegion(mask).empty();
+  if (has(list) && !hasMask)
+    return op->emitOpError("expected no scratch ")
+           << list.name << " without a mask";
+  return success();
+}
+
+/// There may be more sums than are needed, once loads are simpler.
+LogicalResult Verifier::verifyCaptureSums(const KernelOperand &sums) {
+  OperandRange gradients =
+      getKernelOperands(op, signature, KernelClause::CaptureGradients);
+  if (has(sums) && gradients.empty())
+    return op->emitOpError("expected no scratch ")
+           << sums.name << " without gradients of captures";
+  return success();
+}
+
 /// Scratch is where a gradient that needs it is.
 LogicalResult Verifier::verifyScratch(const KernelOperand &scratch) {
+  if (scratch.isOfMask)
+    return verifyTileList(scratch);
+  if (scratch.isOfSums)
+    return verifyCaptureSums(scratch);
   if (scratch.usedFor.empty())
     return success();
   bool isNeeded = signature.anyUser(
@@ -527,5 +562,8 @@ LogicalResult Verifier::verifyResults() {
 
 LogicalResult mlir::pol::verifyKernel(Operation *op,
                                       const KernelSignature &signature) {
-  return Verifier(op, signature).verify();
+  const KernelSignature &variant = signature.getVariant([&](unsigned index) {
+    return getKernelOperand(op, signature, index) != Value();
+  });
+  return Verifier(op, variant).verify();
 }

@@ -83,7 +83,6 @@ void mlir::pol::buildPlaceStage(OpPassManager &pm,
 
 void mlir::pol::buildExpandedKernels(OpPassManager &pm, bool strict,
                                      bool reportHidden) {
-  pm.addPass(createExpandAttentionForms());
   bool looksForHidden = strict || reportHidden;
   if (looksForHidden)
     pm.addPass(createMarkKnownBuffers());

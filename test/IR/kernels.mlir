@@ -87,6 +87,40 @@ func.func @attention(%q: !q, %k: !k, %bias: tensor<1x?x5x7xf32>,
 
 // -----
 
+// Where there is a block table, keys and values are pools of pages; how many
+// splits there are follows from shapes unless it is said.
+
+!q = tensor<4x8x1x64xf16>
+!cache = tensor<4x2x1000x64xf16>
+!pool = tensor<?x2x16x64xf16>
+!row = tensor<4x8x1xf32>
+
+// CHECK-LABEL: func.func @decode_attention(
+func.func @decode_attention(%q: !q, %k: !cache, %pool: !pool, %n: tensor<4xi64>,
+    %t: tensor<4x?xi32>, %row: !row, %o8: tensor<4x8x1x8x64xf32>,
+    %m8: tensor<4x8x1x8xf32>, %o3: tensor<4x8x1x3x64xf32>,
+    %m3: tensor<4x8x1x3xf32>) {
+  // CHECK: pol.decode_attention ins(%{{.+}}, %{{.+}}, %{{.+}}, k_lengths = %{{.+}} : tensor<4x8x1x64xf16>, tensor<4x2x1000x64xf16>, tensor<4x2x1000x64xf16>, tensor<4xi64>) outs(%{{.+}} : tensor<4x8x1x64xf16>) scratch(%{{.+}}, %{{.+}}, %{{.+}} : tensor<4x8x1x8x64xf32>, tensor<4x8x1x8xf32>, tensor<4x8x1x8xf32>) -> tensor<4x8x1x64xf16>
+  %0 = pol.decode_attention
+      ins(%q, %k, %k, k_lengths = %n : !q, !cache, !cache, tensor<4xi64>)
+      outs(%q : !q)
+      scratch(%o8, %m8, %m8 : tensor<4x8x1x8x64xf32>, tensor<4x8x1x8xf32>,
+              tensor<4x8x1x8xf32>) -> !q
+  // CHECK: pol.decode_attention ins(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} : tensor<4x8x1x64xf16>, tensor<?x2x16x64xf16>, tensor<?x2x16x64xf16>, tensor<4x?xi32>, tensor<4xi64>) outs(%{{.+}} : tensor<4x8x1x64xf16>) checkpoints(%{{.+}}, %{{.+}} : tensor<4x8x1xf32>, tensor<4x8x1xf32>) scratch({{.*}}) {causal = #pol.causal<bottom_right>, scale = 1.250000e-01 : f64, softcap = 3.000000e+01 : f64, splits = 3 : i64, window = 4 : i64} -> tensor<4x8x1x64xf16>, tensor<4x8x1xf32>, tensor<4x8x1xf32>
+  %1:3 = pol.decode_attention
+      ins(%q, %pool, %pool, %t, %n : !q, !pool, !pool, tensor<4x?xi32>,
+          tensor<4xi64>)
+      outs(%q : !q) checkpoints(%row, %row : !row, !row)
+      scratch(%o3, %m3, %m3 : tensor<4x8x1x3x64xf32>, tensor<4x8x1x3xf32>,
+              tensor<4x8x1x3xf32>)
+      {causal = #pol.causal<bottom_right>, scale = 0.125 : f64,
+       softcap = 30.0 : f64, splits = 3 : i64, window = 4 : i64}
+      -> !q, !row, !row
+  return
+}
+
+// -----
+
 // A duplicated operand has a gradient.
 
 // CHECK-LABEL: func.func @duplicated(

@@ -246,6 +246,36 @@ class ExamplesTest(unittest.TestCase):
                                      "o dq dk dv", file="attention.mlir")
         self.assert_same(together, [o, *grads])
 
+    def test_decode_attention(self):
+        """A contiguous cache, and the same in pages in another order, whose
+        last one is full of what is not a number."""
+        q = self.normal("q", (2, 4, 1, 24))
+        k, v = (self.normal(name, (2, 2, 96, depth))
+                for name, depth in (("k", 24), ("v", 8)))
+        lengths, table = (self.folder / f"{name}.npy"
+                          for name in ("lengths", "table"))
+        dtypes.save(lengths, [90, 33], "i32")
+        file = {"file": "decode_attention.mlir"}
+        (o,), text = self.run_entry("decode", [q, k, v, lengths], "o",
+                                    "--memory-report", **file)
+        self.assert_good(1, "decode", q, k, v, lengths, o)
+        self.assertRegex(text, r"partial_o +pol.decode_attention +scratch ")
+        # Page i of sequence b is page 2 i + b of the pool.
+        pools = [self.folder / f"{name}-pool.npy" for name in "kv"]
+        for path, pool in zip((k, v), pools):
+            values, _ = dtypes.load(path)
+            pages = values.reshape(2, 2, 6, 16, -1).transpose(2, 0, 1, 3, 4)
+            pages = pages.reshape(12, 2, 16, -1)
+            dtypes.save(pool, np.concatenate(
+                [pages, np.full_like(pages[:1], np.nan)]), "f32")
+        numbers = [[2 * i + b for i in range(6)] for b in range(2)]
+        numbers[1][3:] = [12, 12, 12]
+        dtypes.save(table, numbers, "i32")
+        (paged,), _ = self.run_entry("decode_paged",
+                                     [q, *pools, table, lengths], "o", **file)
+        self.assert_good(1, "decode_paged", q, *pools, table, lengths, paged)
+        self.assert_good(1, "decode", q, k, v, lengths, paged)
+
     def test_training_step(self):
         x, target = (self.normal(name, (2, 4, 19, 16)) for name in ("x", "t"))
         k, v = (self.normal(name, (2, 2, 19, 16)) for name in "kv")

@@ -9,6 +9,7 @@
 !heads = tensor<?x?x?x?xf32, #gpu.address_space<global>>
 !bias = tensor<1x?x?x?xf32, #gpu.address_space<global>>
 !lengths = tensor<?xi32, #gpu.address_space<global>>
+!table = tensor<?x?xi32, #gpu.address_space<global>>
 !vector_undef = !pol.duplicated<tensor<?xf32, #gpu.address_space<global>>, !pol.undef<?xf32>>
 !vector_pair = !pol.duplicated<tensor<?xf32, #gpu.address_space<global>>, tensor<?xf32, #gpu.address_space<global>>>
 !heads_pair = !pol.duplicated<tensor<?x?x?x?xf32, #gpu.address_space<global>>, tensor<?x?x?x?xf32, #gpu.address_space<global>>>
@@ -197,6 +198,32 @@ func.func @attention_grad(%a: !arena, %q: !heads, %k: !heads, %v: !heads, %b: !b
       : (!heads, !heads, !heads, !heads, !heads, !bias, !lengths, !cube, !cube), !arena
       -> !heads, !heads, !heads, !bias
   return %dq, %dk, %dv, %db : !heads, !heads, !heads, !bias
+}
+
+// Splits are launched, and then their merge, here with lengths and entries of a
+// table that a GPU's memory keeps from being checked: they are taken for the
+// nearest ones.
+
+// RUN: pol-run %t.gpu.mlir --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
+// RUN:   --input 7x2x16x8xf32=normal:2 --input 7x2x16x5xf32=normal:3 --input 2x9xi32=const:5 \
+// RUN:   --input 2xi32=const:141 --output %t.gpu.npy
+// RUN: pol-run %t.cpu.mlir --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
+// RUN:   --input 7x2x16x8xf32=normal:2 --input 7x2x16x5xf32=normal:3 --input 2x9xi32=const:5 \
+// RUN:   --input 2xi32=const:141 --output %t.cpu.npy
+// RUN: cmp %t.gpu.npy %t.cpu.npy
+// RUN: pol-run %t.gpu.mlir --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
+// RUN:   --input 6x2x16x8xf32=normal:2 --input 6x2x16x5xf32=normal:3 --input 2x9xi32=const:9 \
+// RUN:   --input 2xi32=const:1000 --output %t.gpu.npy
+// RUN: pol-run %t.cpu.mlir --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
+// RUN:   --input 6x2x16x8xf32=normal:2 --input 6x2x16x5xf32=normal:3 --input 2x9xi32=const:5 \
+// RUN:   --input 2xi32=const:144 --output %t.cpu.npy
+// RUN: cmp %t.gpu.npy %t.cpu.npy
+func.func @decode(%a: !arena, %q: !heads, %k: !heads, %v: !heads, %t: !table,
+    %n: !lengths) -> !heads {
+  %o = pol.apply "pol.decode_attention"(%q, %k, %v, %t, %n)
+      {causal = #pol.causal<bottom_right>, window = 100 : i64} in %a
+      : (!heads, !heads, !heads, !table, !lengths), !arena -> !heads
+  return %o : !heads
 }
 
 // k and v are constants, and nothing of them is launched.

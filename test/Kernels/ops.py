@@ -13,6 +13,10 @@ FORWARD = {
     "attention": {"ins": ["q", "k", "v", "bias?", "input_pos?", "q_lengths?",
                           "k_lengths?"],
                   "outs": ["o"], "checkpoints": ["max?", "sum?"]},
+    "decode_attention": {"ins": ["q", "k", "v", "block_table?", "k_lengths?"],
+                         "outs": ["o"], "checkpoints": ["max?", "sum?"],
+                         "scratch": ["partial_o", "partial_max",
+                                     "partial_sum"]},
 }
 BACKWARD = {
     "rms_norm_grad": {"ins": ["x", "dy", "weight?"], "checkpoints": ["rstd"],

@@ -13,6 +13,7 @@
 
 namespace mlir::pol::test {
 
+void registerTestAttentionVariants();
 void registerTestRegionGradient();
 
 } // namespace mlir::pol::test

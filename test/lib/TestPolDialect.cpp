@@ -469,5 +469,20 @@ FailureOr<Operation *> PullbackOp::buildKernel(OpBuilder &builder,
       .getOperation();
 }
 
+//===----------------------------------------------------------------------===//
+// CubeOp
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> CubeOp::buildDerivative(OpBuilder &builder,
+                                           const OpEvaluation &at) {
+  Location loc = getLoc();
+  Value x = at.operands[0];
+  Value three = arith::ConstantOp::create(
+      builder, loc, builder.getFloatAttr(x.getType(), 3.0));
+  Value square = arith::MulFOp::create(builder, loc, x, x);
+  Value slope = arith::MulFOp::create(builder, loc, square, three);
+  return {arith::MulFOp::create(builder, loc, at.cotangents[0], slope)};
+}
+
 #define GET_OP_CLASSES
 #include "TestPolOps.cpp.inc"

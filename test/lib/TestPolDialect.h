@@ -14,6 +14,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "pol/IR/DifferentiableOpInterface.h"
 #include "pol/IR/PolInterfaces.h"
 
 #include "TestPolDialect.h.inc"

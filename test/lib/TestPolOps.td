@@ -15,6 +15,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "pol/IR/DifferentiableOpInterface.td"
 include "pol/IR/PolInterfaces.td"
 
 def TestPol_Dialect : Dialect {
@@ -187,6 +188,15 @@ def TestPol_NoKernelOp : TestPol_Op<"no_kernel", [Pure]> {
   let summary = "an op that is no kernel";
   let arguments = (ins Variadic<AnyType>:$inputs);
   let assemblyFormat = "($inputs^ `:` type($inputs))? attr-dict";
+}
+
+def TestPol_CubeOp : TestPol_Op<"cube", [
+    Pure, AllTypesMatch<["x", "result"]>,
+    DeclareOpInterfaceMethods<Pol_DifferentiableOpInterface>]> {
+  let summary = "an op that knows its derivative";
+  let arguments = (ins AnyFloat:$x);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
 #endif // POL_TEST_LIB_TESTPOLOPS_TD

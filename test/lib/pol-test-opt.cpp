@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllPasses();
   mlir::pol::registerAll(registry);
+  mlir::pol::test::registerTestAttentionVariants();
   mlir::pol::test::registerTestExpandScale();
   mlir::pol::test::registerTestRegionGradient();
   mlir::pol::test::registerTestMasks();

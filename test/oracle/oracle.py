@@ -10,12 +10,14 @@ bf16: see dtypes.py for how its values are kept.
 
     norms.py      rms_norm, layer_norm, softmax, and their gradients
     attention.py  attention and its gradients, with any mask and score
+    decode.py     attention at the end of a cache, paged or not
     errors.py     how errors are measured, and how large they may be
 """
 
 # pylint: disable=unused-import
 from attention import (Evaluated, Options, Positions, Term,  # noqa: F401
                        attention, attention_grad, kept)
+from decode import decode_attention  # noqa: F401
 from errors import (ACCUMULATION, ROUNDING, TOLERANCE,  # noqa: F401
                     accumulation, norm_errors, row_error)
 from norms import (layer_norm, layer_norm_grad, rms_norm,  # noqa: F401

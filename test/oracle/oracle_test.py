@@ -168,6 +168,37 @@ class Attention(unittest.TestCase):
         self.assertEqual(made["sum"].ravel().tolist(), [0, 0, 1])
 
 
+class DecodeAttention(unittest.TestCase):
+
+    def test_last_rows_and_pages(self):
+        """It gives the last rows of causal attention, whatever lies past a
+        length and wherever pages are."""
+        random = np.random.RandomState(9)
+        whole, k, v = (random.standard_normal(shape) for shape in
+                       ((2, 4, 7, 3), (2, 2, 7, 3), (2, 2, 7, 2)))
+        options = oracle.Options(causal="bottom_right", window=3)
+        lengths = (7, 5)
+        full, _, _ = oracle.attention(
+            whole, k, v, None, oracle.Options(causal="top_left", window=3))
+        q = np.stack([whole[b, :, n - 2:n] for b, n in enumerate(lengths)])
+        got, _, _ = oracle.decode_attention(q, k, v, None, lengths, options)
+        for b, n in enumerate(lengths):
+            for name, value in got.items():
+                np.testing.assert_allclose(value[b], full[name][b, :, n - 2:n],
+                                           rtol=1e-12)
+        # Pages of three keys: the last ones are not full.
+        table = np.array([[4, 0, 2], [1, 3, -1]])
+        pools = [np.full((5, 2, 3, a.shape[3]), np.nan) for a in (k, v)]
+        for b, n in enumerate(lengths):
+            for t in range(n):
+                for pool, a in zip(pools, (k, v)):
+                    pool[table[b, t // 3], :, t % 3] = a[b, :, t]
+        paged, _, _ = oracle.decode_attention(q, *pools, table, lengths,
+                                              options)
+        for name, value in paged.items():
+            np.testing.assert_array_equal(value, got[name])
+
+
 class Errors(unittest.TestCase):
 
     def ratio(self, got, want, dtype="f32", **more):

@@ -34,10 +34,10 @@ enum class TileClass : int32_t { Empty = 0, Partial = 1, Full = 2 };
 /// terminator yields one i1 and whose other ops have no side effects; it must
 /// stay as it is while the analysis, or an emitter made of it, is in use.
 ///
-/// Queries q with |q| <= 2^61 and keys 0 <= k < 2^40 are assumed, and that a
-/// load of a capture is within it at every position of a box that has any. All
-/// else may be any number: arithmetic wraps, and what is said holds all the
-/// same.
+/// Queries q with |q| <= 2^61, keys 0 <= k < 2^40, and batches and heads of at
+/// most 2^32 are assumed, and that a load of a capture is within it at every
+/// position of a box that has any. All else may be any number: arithmetic
+/// wraps, and what is said holds all the same.
 class MaskAnalysis {
 public:
   /// Null: everything is kept.

@@ -15,12 +15,56 @@ include "mlir/Pass/PassBase.td"
 // Expand
 //===----------------------------------------------------------------------===//
 
+def ExpandAttentionForms
+    : Pass<"pol-expand-attention-forms", "::mlir::ModuleOp"> {
+  let summary = "turn attention's short forms into regions";
+  let description = [{
+    Of attention on memrefs, `causal`, `window` and lengths become part of the
+    mask region, `softcap` and bias of the score region: the cap comes before
+    what the region does, the bias after it. What they need from operands becomes
+    a capture, and the gradient of a bias that of a capture. Positions and
+    lengths are taken to at most 2^60 from 0. What expands attention knows
+    regions alone.
+
+    ```mlir
+    func.func @f(%q: memref<1x2x8x4xf32>, %k: memref<1x2x8x4xf32>,
+                 %o: memref<1x2x8x4xf32>) {
+      pol.attention ins(%q, %k, %k : memref<1x2x8x4xf32>, memref<1x2x8x4xf32>,
+                        memref<1x2x8x4xf32>)
+          outs(%o : memref<1x2x8x4xf32>) {causal = #pol.causal<top_left>}
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%q: memref<1x2x8x4xf32>, %k: memref<1x2x8x4xf32>,
+                 %o: memref<1x2x8x4xf32>) {
+      pol.attention ins(%q, %k, %k : memref<1x2x8x4xf32>, memref<1x2x8x4xf32>,
+                        memref<1x2x8x4xf32>)
+          outs(%o : memref<1x2x8x4xf32>)
+          mask(%b, %h, %i, %j) {
+            %kept = arith.cmpi sle, %j, %i : index
+            pol.yield %kept : i1
+          }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def ConvertPolToLinalg : Pass<"convert-pol-to-linalg", "::mlir::ModuleOp"> {
   let summary = "expand kernels into linalg and loops: the reference";
   let description = [{
     Expands kernel ops on memrefs into loops over rows, blocked sums and
     `linalg.generic`. It is the readable reference, for any target, that every
-    tuned expansion is compared with. Rows are an `scf.parallel`. A
+    tuned expansion is compared with. Rows are an `scf.parallel`. Short forms of
+    attention become regions first, as by `pol-expand-attention-forms`. A
     `memref.copy` between strided memrefs becomes a `linalg.generic` as well.
 
     ```mlir

@@ -27,6 +27,9 @@ def Pol_Lengths : AnyTypeOf<[
     RankedTensorOf<[I32, I64]>, MemRefOf<[I32, I64]>],
     "tensor or memref of i32 or i64">;
 
+def Pol_TileLists : AnyTypeOf<[RankedTensorOf<[I32]>, MemRefOf<[I32]>],
+    "tensor or memref of i32">;
+
 // An op whose operands and their relations are those of its signature
 // (pol/IR/KernelSignature.h). What is particular to it are its attributes,
 // which `verifyOptions` checks.

@@ -42,8 +42,9 @@ enum class KernelClause {
 enum class KernelElement {
   Float,        ///< a float no wider than what is accumulated in
   Accumulation, ///< what is accumulated in
-  Length,       ///< i32 or i64
-  Index         ///< no array, but a single `index`
+  Length,       ///< i32 or i64: lengths, or entries of a table
+  Index,        ///< no array, but a single `index`
+  Tile          ///< i32: how many tiles follow, and each one's number
 };
 
 /// One operand of a kernel. Unless said otherwise it is required.
@@ -70,6 +71,12 @@ struct KernelOperand {
   StringRef gradientOf;
   /// Scratch: the gradients that need it, separated by spaces.
   StringRef usedFor;
+  /// Scratch: `N` elements of sums for the gradients of captures, described
+  /// where there are any that are scattered (`isScattered`), and optional.
+  bool isOfSums = false;
+  /// Scratch: described where the mask keeps no interval of keys only, and
+  /// always optional.
+  bool isOfMask = false;
 
   constexpr KernelOperand(StringRef name, KernelClause clause, StringRef shape)
       : name(name), clause(clause), shape(shape) {}
@@ -97,6 +104,11 @@ struct KernelOperand {
   constexpr KernelOperand optional() const {
     KernelOperand copy = *this;
     copy.isOptional = true;
+    return copy;
+  }
+  constexpr KernelOperand required() const {
+    KernelOperand copy = *this;
+    copy.isOptional = false;
     return copy;
   }
   constexpr KernelOperand cotangent() const {
@@ -162,7 +174,25 @@ constexpr KernelOperand scratch(StringRef name, StringRef shape,
   operand.usedFor = usedFor;
   return operand;
 }
+constexpr KernelOperand captureSums() {
+  KernelOperand operand = scratch("capture_sums", "N", "dcaptures");
+  operand.isOfSums = true;
+  return operand;
+}
+/// Lists of tiles: see `kMaskTile`.
+constexpr KernelOperand tileList(StringRef name, StringRef shape,
+                                 StringRef usedFor) {
+  KernelOperand operand = scratch(name, shape, usedFor).of(KernelElement::Tile);
+  operand.isOfMask = true;
+  return operand;
+}
 } // namespace kernel
+
+/// Queries, or keys, that a list of tiles takes together. A list is that of one
+/// tile of queries, or of keys: the number of tiles of the others that keep
+/// anything with it, and for each its number times 2, plus 1 where it keeps
+/// everything.
+inline constexpr int64_t kMaskTile = 64;
 
 /// A region of a kernel, which may be empty. It is one block, whose arguments
 /// are a score, where it takes one, four positions (batch, head, query, key)
@@ -194,6 +224,10 @@ struct DerivedExtent {
 /// `P`, the number of blocks that rows are summed in, from the leading extents.
 extern const DerivedExtent kRowBlocks;
 
+/// `Q` and `R`: how many lists of tiles there are for S queries, and how long
+/// those are for T keys; `U` and `V` the other way round.
+extern const DerivedExtent kTileLists[4];
+
 /// A kernel's operands, in the order of the op's operand groups, of which each
 /// but captures and their gradients holds at most one value. The first one
 /// decides what is accumulated in.
@@ -210,6 +244,13 @@ struct KernelSignature {
   /// Letters that are no operand's own.
   ArrayRef<DerivedExtent> derived = {};
   ArrayRef<KernelRegion> regions = {};
+  /// Builds checks of an op beyond those of shapes and lengths, if not null.
+  void (*buildMoreChecks)(OpBuilder &builder, Operation *op) = nullptr;
+  /// The signature that counts, other than for names and clauses, where the
+  /// optional operand of that name is there: shapes may be others, and optional
+  /// operands required.
+  StringRef variantWith = {};
+  const KernelSignature *variant = nullptr;
 
   /// Operands that a verb gives by position: the leading ones, which are read.
   /// Captures follow them.
@@ -222,6 +263,9 @@ struct KernelSignature {
   unsigned getIndex(StringRef operand) const;
   /// How a letter is computed, null for those of operands.
   const DerivedExtent *getDerived(char letter) const;
+  /// The variant that counts for the operands that are there.
+  const KernelSignature &
+  getVariant(function_ref<bool(unsigned index)> isPresent) const;
 };
 
 /// Rows are summed in at most this many blocks, of a multiple of
@@ -234,6 +278,11 @@ inline constexpr int64_t kRowBlockMultiple = 64;
 /// extents.
 Value buildRowsPerBlock(OpBuilder &builder, Location loc,
                         ArrayRef<OpFoldResult> leading);
+
+/// The number of keys that a sequence has room for in so many pages. Where it
+/// would overflow, as it may where pages are empty, it is almost 2^63.
+Value buildPagedCapacity(OpBuilder &builder, Location loc, OpFoldResult pages,
+                         OpFoldResult pageSize);
 
 /// The operand at a position of the signature, null if absent, or if there may
 /// be any number.
@@ -250,6 +299,9 @@ OperandRange getKernelOperands(Operation *op, const KernelSignature &signature,
 /// The name of the attribute that numbers the captures whose gradients an op
 /// computes.
 inline constexpr StringLiteral kCaptureGradients = "capture_gradients";
+/// The letter of how many numbers the sums of captures are. It follows from
+/// captures, and is known at run time only.
+inline constexpr char kNumSums = 'N';
 
 /// The types of a region's arguments. `captures` are as the region sees them:
 /// of a duplicated one the primal.
@@ -257,6 +309,11 @@ SmallVector<Type> getRegionArgumentTypes(const KernelRegion &region,
                                          FloatType accumulation,
                                          TypeRange captures);
 using EmitErrorFn = function_ref<InFlightDiagnostic()>;
+/// Whether a kernel has a mask that keeps no interval of keys for each query.
+bool needsTileLists(const KernelSignature &signature, RegionRange regions);
+/// How many numbers the sums for a capture's gradient are: for each of its
+/// elements a sum, and what that has lost.
+Value buildNumSums(OpBuilder &builder, Location loc, Value capture);
 /// Checks regions and what they capture.
 LogicalResult verifyKernelRegions(const KernelSignature &signature,
                                   FloatType accumulation, TypeRange captures,

@@ -430,49 +430,6 @@ def EmitChecks : Pass<"pol-emit-checks", "::mlir::ModuleOp"> {
 // Expand
 //===----------------------------------------------------------------------===//
 
-def ExpandAttentionForms
-    : Pass<"pol-expand-attention-forms", "::mlir::ModuleOp"> {
-  let summary = "turn attention's short forms into regions";
-  let description = [{
-    Of attention on memrefs, `causal`, `window` and lengths become part of the
-    mask region, `softcap` and bias of the score region: the cap comes before
-    what the region does, the bias after it. What they need from operands becomes
-    a capture, and the gradient of a bias that of a capture. `input_pos` is then
-    what the alignment of `causal` adds to the rows of queries, at most 2^60 from
-    0, as lengths are. What expands attention knows regions alone.
-
-    ```mlir
-    func.func @f(%q: memref<1x2x8x4xf32>, %k: memref<1x2x8x4xf32>,
-                 %o: memref<1x2x8x4xf32>) {
-      pol.attention ins(%q, %k, %k : memref<1x2x8x4xf32>, memref<1x2x8x4xf32>,
-                        memref<1x2x8x4xf32>)
-          outs(%o : memref<1x2x8x4xf32>) {causal = #pol.causal<top_left>}
-      return
-    }
-    ```
-
-    becomes
-
-    ```mlir
-    func.func @f(%q: memref<1x2x8x4xf32>, %k: memref<1x2x8x4xf32>,
-                 %o: memref<1x2x8x4xf32>) {
-      pol.attention ins(%q, %k, %k : memref<1x2x8x4xf32>, memref<1x2x8x4xf32>,
-                        memref<1x2x8x4xf32>)
-          outs(%o : memref<1x2x8x4xf32>)
-          mask(%b, %h, %i, %j) {
-            %kept = arith.cmpi sle, %j, %i : index
-            pol.yield %kept : i1
-          }
-      return
-    }
-    ```
-  }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect"
-  ];
-}
-
 def MarkKnownBuffers
     : Pass<"pol-mark-known-buffers", "::mlir::ModuleOp"> {
   let summary = "tell buffers and copies of the program from later ones";
@@ -664,5 +621,7 @@ def VerifyStage : Pass<"pol-verify-stage", "::mlir::ModuleOp"> {
            "describe, materialize, place, expand or target">
   ];
 }
+
+include "pol/Transforms/PrintPasses.td"
 
 #endif // POL_TRANSFORMS_PASSES_TD

@@ -17,8 +17,9 @@ using namespace mlir::pol::mask;
 /// Sums of two numbers, and of products, of at most this do not wrap.
 static constexpr int64_t sumLimit = int64_t(1) << 62;
 static constexpr int64_t productLimit = int64_t(1) << 31;
-/// What the extent of an array, and a number of batches or heads, is at most.
+/// What the extent of an array is at most, and a batch's or head's number.
 static constexpr int64_t extentLimit = int64_t(1) << 60;
+static constexpr int64_t batchLimit = int64_t(1) << 32;
 
 /// All that an integer of some bits can be.
 static Interval getFull(unsigned width) {
@@ -109,7 +110,7 @@ Interval Intervals::compute(Value value) {
       return keys;
     case Batch:
     case Head:
-      return Interval(0, extentLimit);
+      return Interval(0, batchLimit);
     }
     return getFull(width);
   }

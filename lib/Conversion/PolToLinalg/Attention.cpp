@@ -132,6 +132,7 @@ void QueryExpansion::buildResult(OpBuilder &builder) {
 static void expandAttention(OpBuilder &builder, AttentionOp op,
                             int64_t sumBlock) {
   AttentionScores scores(builder, AttentionInputs(op), sumBlock);
+  scores.buildTileLists(builder);
   scores.forEachQuery(builder, [&](OpBuilder &b, const Query &query) {
     QueryExpansion(op, scores, query, sumBlock).build(b);
   });

@@ -18,106 +18,22 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "pol/IR/CaptureLoads.h"
 
 using namespace mlir;
 using namespace mlir::pol;
 
-/// The arguments of a score region: the score, four axes, captures.
-static constexpr unsigned kNumAxes = 4;
-static constexpr unsigned kNumFixedArguments = kNumAxes + 1;
 enum Axis : unsigned { Batch, Head, Row, Key };
-
-namespace {
-/// How an element's place in a capture says which positions read it.
-struct AxisUse {
-  /// Not at all: positions all along the axis do.
-  bool isUsed = false;
-  /// Elements are one for each position up to here, and the last one for all
-  /// that are left; null: one for each position.
-  Value cap;
-};
-
-/// Finds that for a load, or that it cannot be said.
-class LoadMap {
-public:
-  static std::optional<LoadMap> get(Operation *load);
-
-  std::array<AxisUse, kNumAxes> axes;
-
-private:
-  bool addIndex(Value index);
-  std::optional<unsigned> getShiftedAxis(Value index);
-  bool isUniform(Value value);
-};
-} // namespace
-
-/// Whether a value is the same at all positions.
-bool LoadMap::isUniform(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getArgNumber() >= kNumFixedArguments;
-  return llvm::all_of(value.getDefiningOp()->getOperands(),
-                      [&](Value operand) { return isUniform(operand); });
-}
-
-/// The axis of which an index is a position plus or minus what is uniform.
-std::optional<unsigned> LoadMap::getShiftedAxis(Value index) {
-  if (auto argument = dyn_cast<BlockArgument>(index)) {
-    unsigned number = argument.getArgNumber();
-    bool isAxis = number > 0 && number < kNumFixedArguments;
-    return isAxis ? std::optional(number - 1) : std::nullopt;
-  }
-  Operation *op = index.getDefiningOp();
-  auto isWide = [](Type type) { return type.isIndex() || type.isInteger(64); };
-  if (isa<arith::IndexCastOp>(op) && isWide(op->getOperand(0).getType()) &&
-      isWide(index.getType()))
-    return getShiftedAxis(op->getOperand(0));
-  if (!isa<arith::AddIOp, arith::SubIOp>(op) || !isWide(index.getType()))
-    return std::nullopt;
-  if (isUniform(op->getOperand(1)))
-    return getShiftedAxis(op->getOperand(0));
-  if (isUniform(op->getOperand(0)))
-    return getShiftedAxis(op->getOperand(1));
-  return std::nullopt;
-}
-
-/// Takes one index in. An axis may be in one of them.
-bool LoadMap::addIndex(Value index) {
-  if (isUniform(index))
-    return true;
-  Value cap;
-  if (auto capped = index.getDefiningOp<arith::MinSIOp>();
-      capped && isUniform(capped.getRhs())) {
-    cap = capped.getRhs();
-    index = capped.getLhs();
-    // A position itself, which begins at 0.
-    auto argument = dyn_cast<BlockArgument>(index);
-    if (!argument || (argument.getArgNumber() != Batch + 1 &&
-                      argument.getArgNumber() != Head + 1))
-      return false;
-  }
-  std::optional<unsigned> axis = getShiftedAxis(index);
-  if (!axis || axes[*axis].isUsed)
-    return false;
-  axes[*axis] = {true, cap};
-  return true;
-}
-
-std::optional<LoadMap> LoadMap::get(Operation *load) {
-  LoadMap map;
-  for (Value index : load->getOperands().drop_front())
-    if (!map.addIndex(index))
-      return std::nullopt;
-  return map;
-}
 
 namespace {
 /// Builds the gradient of one capture.
 class CaptureGradient {
 public:
   CaptureGradient(OpBuilder &builder, ScoreGradients &gradients,
-                  unsigned number, Value destination)
+                  unsigned number, Value destination, Value firstSum)
       : gradients(gradients), scores(gradients.scores), loc(gradients.loc),
-        argument(number + kNumFixedArguments), destination(destination),
+        argument(number + kFirstScoreCapture), destination(destination),
+        firstSum(firstSum),
         extents{scores.batches, scores.heads, scores.queries, scores.keys} {}
 
   void build(OpBuilder &builder);
@@ -129,7 +45,12 @@ private:
   Value evaluate(OpBuilder &builder, Value value, const Query &query,
                  Value key);
   void clear(OpBuilder &builder);
-  void addPlaced(OpBuilder &builder, Operation *load, const LoadMap &map);
+  void forEachElement(OpBuilder &builder,
+                      function_ref<void(OpBuilder &, ValueRange)> body);
+  Value getSum(OpBuilder &builder, ValueRange indices);
+  Compensated loadSum(OpBuilder &builder, Value at);
+  void storeSum(OpBuilder &builder, Value at, Compensated sum);
+  void addPlaced(OpBuilder &builder, Operation *load, const PlacedLoad &map);
   void addScattered(OpBuilder &builder, ArrayRef<Operation *> loads);
   IndexRange getGroup(OpBuilder &builder, unsigned axis, const AxisUse &use,
                       Value owner, Value cap);
@@ -137,7 +58,8 @@ private:
                 function_ref<Value(OpBuilder &, Value)> addend);
   Value sumKeys(OpBuilder &builder, const Query &query, bool isOne, Value key,
                 Operation *load);
-  void addTo(OpBuilder &builder, ValueRange indices, Value addend);
+  void addTo(OpBuilder &builder, ValueRange indices, Value addend,
+             bool isScattered);
 
   ScoreGradients &gradients;
   AttentionScores &scores;
@@ -145,7 +67,9 @@ private:
   /// Of the score region.
   unsigned argument;
   Value destination;
-  std::array<Value, kNumAxes> extents;
+  /// Where sums of the capture begin in the scratch for them; null without it.
+  Value firstSum;
+  std::array<Value, kNumScoreAxes> extents;
 };
 } // namespace
 
@@ -171,8 +95,8 @@ Value CaptureGradient::evaluate(OpBuilder &builder, Value value,
   return mapping.lookup(value);
 }
 
-void CaptureGradient::clear(OpBuilder &builder) {
-  auto type = cast<MemRefType>(destination.getType());
+void CaptureGradient::forEachElement(
+    OpBuilder &builder, function_ref<void(OpBuilder &, ValueRange)> body) {
   SmallVector<OpFoldResult> all =
       getLeadingExtents(builder, loc, destination, 0);
   // A loop of one trip for a single element, as what runs on a GPU is loops.
@@ -181,17 +105,53 @@ void CaptureGradient::clear(OpBuilder &builder) {
     all.push_back(builder.getIndexAttr(1));
   buildParallelLoop(builder, loc, all,
                     [&](OpBuilder &b, Location, ValueRange at) {
-                      Value zero = arith::ConstantOp::create(
-                          b, loc, b.getZeroAttr(type.getElementType()));
-                      memref::StoreOp::create(b, loc, zero, destination,
-                                              isSingle ? ValueRange() : at);
+                      body(b, isSingle ? ValueRange() : at);
                     });
+}
+
+void CaptureGradient::clear(OpBuilder &builder) {
+  FloatType type = gradients.type;
+  forEachElement(builder, [&](OpBuilder &b, ValueRange at) {
+    FloatBuilder floats{b, loc, type};
+    floats.store(floats.constant(0.0), destination, at);
+    if (firstSum)
+      storeSum(b, getSum(b, at), Compensated::zero(b, loc, type));
+  });
+}
+
+/// Where the sum of an element is, behind which what it has lost is.
+Value CaptureGradient::getSum(OpBuilder &builder, ValueRange indices) {
+  Value number = constant(builder, 0);
+  for (auto [dimension, index] : llvm::enumerate(indices)) {
+    Value extent = getValueOrCreateConstantIndexOp(
+        builder, loc, getExtent(builder, loc, destination, dimension));
+    number = arith::AddIOp::create(
+        builder, loc, arith::MulIOp::create(builder, loc, number, extent),
+        index);
+  }
+  number = arith::MulIOp::create(builder, loc, number, constant(builder, 2));
+  return arith::AddIOp::create(builder, loc, firstSum, number);
+}
+
+Compensated CaptureGradient::loadSum(OpBuilder &builder, Value at) {
+  FloatBuilder floats{builder, loc, gradients.type};
+  Value sums = gradients.op.getCaptureSums();
+  Value next = arith::AddIOp::create(builder, loc, at, constant(builder, 1));
+  return {floats.load(sums, at), floats.load(sums, next)};
+}
+
+void CaptureGradient::storeSum(OpBuilder &builder, Value at, Compensated sum) {
+  FloatBuilder floats{builder, loc, gradients.type};
+  Value sums = gradients.op.getCaptureSums();
+  Value next = arith::AddIOp::create(builder, loc, at, constant(builder, 1));
+  floats.store(sum.sum, sums, at);
+  floats.store(sum.rest, sums, next);
 }
 
 /// Adds to an element; to none where indices are out of bounds, which they are
 /// of positions that are not kept only.
 void CaptureGradient::addTo(OpBuilder &builder, ValueRange indices,
-                            Value addend) {
+                            Value addend, bool isScattered) {
   Value isInside = arith::ConstantIntOp::create(builder, loc, 1, 1);
   SmallVector<Value> at;
   for (auto [dimension, index] : llvm::enumerate(indices)) {
@@ -208,8 +168,13 @@ void CaptureGradient::addTo(OpBuilder &builder, ValueRange indices,
   }
   scf::IfOp::create(builder, loc, isInside, [&](OpBuilder &b, Location) {
     FloatBuilder floats{b, loc, gradients.type};
-    floats.store(floats.add(floats.load(destination, at), addend), destination,
-                 at);
+    if (isScattered && firstSum) {
+      Value sum = getSum(b, at);
+      storeSum(b, sum, loadSum(b, sum).add(b, loc, addend));
+    } else {
+      floats.store(floats.add(floats.load(destination, at), addend),
+                   destination, at);
+    }
     scf::YieldOp::create(b, loc);
   });
 }
@@ -271,11 +236,11 @@ Value CaptureGradient::sumKeys(OpBuilder &builder, const Query &query,
 }
 
 void CaptureGradient::addPlaced(OpBuilder &builder, Operation *load,
-                                const LoadMap &map) {
+                                const PlacedLoad &map) {
   Value zero = constant(builder, 0);
   Query nowhere{zero, zero, zero, zero, zero};
   SmallVector<OpFoldResult> owners;
-  std::array<Value, kNumAxes> caps;
+  std::array<Value, kNumScoreAxes> caps;
   for (auto [axis, use] : llvm::enumerate(map.axes)) {
     Value count = use.isUsed ? extents[axis] : constant(builder, 1);
     if (use.cap) {
@@ -287,7 +252,7 @@ void CaptureGradient::addPlaced(OpBuilder &builder, Operation *load,
     owners.push_back(getAsOpFoldResult(count));
   }
   auto addElement = [&](OpBuilder &b, Location, ValueRange owner) {
-    std::array<IndexRange, kNumAxes> groups;
+    std::array<IndexRange, kNumScoreAxes> groups;
     for (auto [axis, use] : llvm::enumerate(map.axes))
       groups[axis] = getGroup(b, axis, use, owner[axis], caps[axis]);
     Value sum = sumOver(b, groups[Batch], [&](OpBuilder &b1, Value batch) {
@@ -302,7 +267,7 @@ void CaptureGradient::addPlaced(OpBuilder &builder, Operation *load,
     SmallVector<Value> indices;
     for (Value index : load->getOperands().drop_front())
       indices.push_back(evaluate(b, index, query, owner[Key]));
-    addTo(b, indices, sum);
+    addTo(b, indices, sum, /*isScattered=*/false);
   };
   buildParallelLoop(builder, loc, owners, addElement);
 }
@@ -319,7 +284,8 @@ void CaptureGradient::addScattered(OpBuilder &builder,
            gradients.getLoadGradients(inner, query, key, argument))
         if (llvm::is_contained(loads, load.op))
           addTo(inner, load.indices,
-                convertFloat(inner, loc, load.cotangent, gradients.type));
+                convertFloat(inner, loc, load.cotangent, gradients.type),
+                /*isScattered=*/true);
     };
     auto addRange = [&](OpBuilder &outer, const KeptRange &kept, ValueRange) {
       buildLoop(outer, loc, kept.range.begin, kept.range.end, 1,
@@ -368,17 +334,38 @@ void CaptureGradient::build(OpBuilder &builder) {
   for (Operation &op : gradients.op.getScore().front()) {
     if (!isa<memref::LoadOp>(op) || op.getOperand(0) != capture)
       continue;
-    if (std::optional<LoadMap> map = LoadMap::get(&op))
+    if (std::optional<PlacedLoad> map = PlacedLoad::get(&op))
       addPlaced(builder, &op, *map);
     else
       scattered.push_back(&op);
   }
-  if (!scattered.empty())
-    addScattered(builder, scattered);
+  if (scattered.empty())
+    return;
+  addScattered(builder, scattered);
+  if (!firstSum)
+    return;
+  forEachElement(builder, [&](OpBuilder &b, ValueRange at) {
+    FloatBuilder floats{b, loc, gradients.type};
+    Value sum = loadSum(b, getSum(b, at)).get(b, loc);
+    floats.store(floats.add(floats.load(destination, at), sum), destination,
+                 at);
+  });
 }
 
-void mlir::pol::buildCaptureGradient(OpBuilder &builder,
-                                     ScoreGradients &gradients, unsigned number,
-                                     Value destination) {
-  CaptureGradient(builder, gradients, number, destination).build(builder);
+void mlir::pol::buildCaptureGradients(OpBuilder &builder,
+                                      ScoreGradients &gradients) {
+  AttentionGradOp op = gradients.op;
+  Location loc = gradients.loc;
+  std::optional<ArrayRef<int64_t>> numbers = op.getCaptureGradients();
+  Value next = arith::ConstantIndexOp::create(builder, loc, 0);
+  for (auto [index, destination] : llvm::enumerate(op.getDcaptures())) {
+    unsigned number = (*numbers)[index];
+    bool usesSums = op.getCaptureSums() && isScattered(op.getScore(), number);
+    CaptureGradient(builder, gradients, number, destination,
+                    usesSums ? next : Value())
+        .build(builder);
+    if (usesSums)
+      next = arith::AddIOp::create(builder, loc, next,
+                                   buildNumSums(builder, loc, destination));
+  }
 }

@@ -116,6 +116,7 @@ void GradExpansion::buildKeyGradient(OpBuilder &builder, Value batch,
 }
 
 void GradExpansion::build(OpBuilder &builder) {
+  scores.buildTileLists(builder);
   if (op.getDelta())
     scores.forEachQuery(builder, [&](OpBuilder &b, const Query &query) {
       buildDelta(b, query);
@@ -131,9 +132,7 @@ void GradExpansion::build(OpBuilder &builder) {
           [&](OpBuilder &b, Location, ValueRange at) {
             buildKeyGradient(b, at[0], at[1], at[2], isOfValues);
           });
-  std::optional<ArrayRef<int64_t>> numbers = op.getCaptureGradients();
-  for (auto [index, destination] : llvm::enumerate(op.getDcaptures()))
-    buildCaptureGradient(builder, *this, (*numbers)[index], destination);
+  buildCaptureGradients(builder, *this);
 }
 
 static void expandAttentionGrad(OpBuilder &builder, AttentionGradOp op,

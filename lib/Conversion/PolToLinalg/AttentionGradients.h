@@ -49,9 +49,8 @@ private:
                              bool wantsProduct, ArrayRef<unsigned> captures);
 };
 
-/// Builds the gradient of a capture, by its number, in its destination.
-void buildCaptureGradient(OpBuilder &builder, ScoreGradients &gradients,
-                          unsigned number, Value destination);
+/// Builds the gradients of captures that have a destination.
+void buildCaptureGradients(OpBuilder &builder, ScoreGradients &gradients);
 
 } // namespace mlir::pol
 

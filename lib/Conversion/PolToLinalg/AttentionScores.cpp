@@ -110,49 +110,177 @@ Query AttentionScores::getQuery(OpBuilder &builder, Value batch, Value head,
           arith::DivUIOp::create(builder, loc, head, groupSize)};
 }
 
-/// Visits the tiles of a range that are not empty, and tells those that are
-/// full from those that are not.
-SmallVector<Value> AttentionScores::overTiles(
-    OpBuilder &builder, IndexRange range, ValueRange initial,
-    function_ref<Value(OpBuilder &, IndexBounds)> getClass,
-    std::function<Value(OpBuilder &, Value)> isKept, RangeBodyFn body) {
+Value AttentionScores::isClass(OpBuilder &builder, Value tileClass,
+                               TileClass wanted) {
+  Value number = arith::ConstantIntOp::create(
+      builder, inputs.loc, builder.getI32Type(), static_cast<int32_t>(wanted));
+  return arith::CmpIOp::create(builder, inputs.loc, arith::CmpIPredicate::eq,
+                               tileClass, number);
+}
+
+/// The indices of a tile by its number.
+IndexBounds AttentionScores::getTile(OpBuilder &builder, Value number,
+                                     Value length) {
   Location loc = inputs.loc;
-  auto compare = [&](OpBuilder &b, Value tileClass, TileClass wanted) {
-    Value number = arith::ConstantIntOp::create(b, loc, b.getI32Type(),
-                                                static_cast<int32_t>(wanted));
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, tileClass,
-                                 number);
-  };
-  TypeRange types = initial.getTypes();
-  auto yield = [&](OpBuilder &b, ValueRange values) {
-    scf::YieldOp::create(b, loc, values);
-  };
+  Value size = constant(builder, kMaskTile);
+  Value begin = arith::MulIOp::create(builder, loc, number, size);
+  Value left = arith::SubIOp::create(builder, loc, length, begin);
+  Value end = arith::AddIOp::create(builder, loc, begin,
+                                    buildMin(builder, loc, size, left));
+  return {begin, end};
+}
+
+IndexBounds AttentionScores::getPositions(OpBuilder &builder,
+                                          IndexBounds rows) {
+  if (!shift)
+    return rows;
+  Location loc = inputs.loc;
+  return {arith::AddIOp::create(builder, loc, rows.begin, shift),
+          arith::AddIOp::create(builder, loc, rows.end, shift)};
+}
+
+IndexBounds AttentionScores::getRows(OpBuilder &builder,
+                                     IndexBounds positions) {
+  if (!shift)
+    return positions;
+  Location loc = inputs.loc;
+  return {arith::SubIOp::create(builder, loc, positions.begin, shift),
+          arith::SubIOp::create(builder, loc, positions.end, shift)};
+}
+
+/// Builds the body for a tile: once for one that is full, and once for others.
+SmallVector<Value> AttentionScores::visitTile(OpBuilder &builder,
+                                              IndexRange tile, Value isFull,
+                                              ValueRange running,
+                                              IsKeptFn isKept,
+                                              RangeBodyFn body) {
+  auto choice = scf::IfOp::create(builder, inputs.loc, running.getTypes(),
+                                  isFull, true, true);
+  OpBuilder full = choice.getThenBodyBuilder();
+  scf::YieldOp::create(full, inputs.loc, body(full, {tile, nullptr}, running));
+  OpBuilder partial = choice.getElseBodyBuilder();
+  scf::YieldOp::create(partial, inputs.loc,
+                       body(partial, {tile, isKept}, running));
+  return SmallVector<Value>(choice.getResults());
+}
+
+/// Visits the tiles of a range that are not empty.
+SmallVector<Value> AttentionScores::overTiles(OpBuilder &builder,
+                                              IndexRange range,
+                                              ValueRange initial,
+                                              ClassFn getClass, IsKeptFn isKept,
+                                              RangeBodyFn body) {
+  Location loc = inputs.loc;
   auto visit = [&](OpBuilder &b, Location, Value begin, ValueRange running) {
     Value left = arith::SubIOp::create(b, loc, range.end, begin);
     Value size = buildMin(b, loc, constant(b, kMaskTile), left);
     IndexRange tile{begin, arith::AddIOp::create(b, loc, begin, size)};
     Value tileClass = getClass(b, {tile.begin, tile.end});
-    auto visitSome = [&](OpBuilder &some, bool isFull) {
-      KeptRange kept{tile, isFull ? nullptr : isKept};
-      yield(some, body(some, kept, running));
-    };
-    auto choice = scf::IfOp::create(
-        b, loc, types, compare(b, tileClass, TileClass::Empty), true, true);
+    auto choice =
+        scf::IfOp::create(b, loc, initial.getTypes(),
+                          isClass(b, tileClass, TileClass::Empty), true, true);
     OpBuilder none = choice.getThenBodyBuilder();
-    yield(none, running);
+    scf::YieldOp::create(none, loc, running);
     OpBuilder any = choice.getElseBodyBuilder();
-    auto inner = scf::IfOp::create(
-        any, loc, types, compare(any, tileClass, TileClass::Full), true, true);
-    OpBuilder full = inner.getThenBodyBuilder();
-    visitSome(full, true);
-    OpBuilder partial = inner.getElseBodyBuilder();
-    visitSome(partial, false);
-    yield(any, inner.getResults());
-    yield(b, choice.getResults());
+    Value isFull = isClass(any, tileClass, TileClass::Full);
+    scf::YieldOp::create(any, loc,
+                         visitTile(any, tile, isFull, running, isKept, body));
+    scf::YieldOp::create(b, loc, choice.getResults());
   };
   auto loop = scf::ForOp::create(builder, loc, range.begin, range.end,
                                  constant(builder, kMaskTile), initial, visit);
   return SmallVector<Value>(loop.getResults());
+}
+
+/// Visits the tiles of a list.
+SmallVector<Value> AttentionScores::overList(OpBuilder &builder, Value list,
+                                             ValueRange at, Value length,
+                                             ValueRange initial,
+                                             IsKeptFn isKept,
+                                             RangeBodyFn body) {
+  Location loc = inputs.loc;
+  auto load = [&](OpBuilder &b, Value entry) -> Value {
+    return arith::IndexCastOp::create(
+        b, loc, b.getIndexType(),
+        memref::LoadOp::create(b, loc, list, append(at, entry)));
+  };
+  Value zero = constant(builder, 0), one = constant(builder, 1);
+  Value end = arith::AddIOp::create(builder, loc, load(builder, zero), one);
+  auto visit = [&](OpBuilder &b, Location, Value entry, ValueRange running) {
+    Value code = load(b, entry);
+    Value isFull = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::eq,
+        arith::AndIOp::create(b, loc, code, one), one);
+    IndexBounds tile =
+        getTile(b, arith::ShRUIOp::create(b, loc, code, one), length);
+    scf::YieldOp::create(b, loc,
+                         visitTile(b, {tile.begin, tile.end}, isFull, running,
+                                   isKept, body));
+  };
+  auto loop =
+      scf::ForOp::create(builder, loc, one, end, one, initial, visit);
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// Fills one list with the tiles of a range that are not empty.
+void AttentionScores::buildTileList(OpBuilder &builder, Value list,
+                                    ValueRange at, IndexBounds range,
+                                    ClassFn getClass) {
+  Location loc = inputs.loc;
+  Value one = constant(builder, 1), size = constant(builder, kMaskTile);
+  auto store = [&](OpBuilder &b, Value number, Value entry) {
+    Value code = arith::IndexCastOp::create(b, loc, b.getI32Type(), number);
+    memref::StoreOp::create(b, loc, code, list, append(at, entry));
+  };
+  Value first = arith::DivUIOp::create(builder, loc, range.begin, size);
+  Value last = arith::CeilDivUIOp::create(builder, loc, range.end, size);
+  auto visit = [&](OpBuilder &b, Location, Value number, ValueRange count) {
+    Value tileClass = getClass(b, getTile(b, number, range.end));
+    auto choice =
+        scf::IfOp::create(b, loc, count.getTypes(),
+                          isClass(b, tileClass, TileClass::Empty), true, true);
+    OpBuilder none = choice.getThenBodyBuilder();
+    scf::YieldOp::create(none, loc, count);
+    OpBuilder any = choice.getElseBodyBuilder();
+    Value next = arith::AddIOp::create(any, loc, count.front(), one);
+    Value isFull = arith::IndexCastUIOp::create(
+        any, loc, any.getIndexType(),
+        isClass(any, tileClass, TileClass::Full));
+    Value code = arith::AddIOp::create(
+        any, loc, arith::ShLIOp::create(any, loc, number, one), isFull);
+    store(any, code, next);
+    scf::YieldOp::create(any, loc, next);
+    scf::YieldOp::create(b, loc, choice.getResults());
+  };
+  Value zero = constant(builder, 0);
+  auto loop = scf::ForOp::create(builder, loc, first, last, one, zero, visit);
+  store(builder, loop.getResult(0), zero);
+}
+
+void AttentionScores::buildTileLists(OpBuilder &builder) {
+  Location loc = inputs.loc;
+  if (mask.isInterval())
+    return;
+  for (Value list : {inputs.tiles, inputs.keyTiles}) {
+    if (!list)
+      continue;
+    bool isOfKeys = list == inputs.tiles;
+    Value length = isOfKeys ? queries : keys;
+    Value others = isOfKeys ? keys : queries;
+    auto fill = [&](OpBuilder &b, Location, ValueRange at) {
+      MaskEmitter emitter = getMask(at[0], at[1]);
+      IndexBounds self = getTile(b, at[2], length);
+      auto getClass = [&](OpBuilder &inner, IndexBounds tile) {
+        return isOfKeys ? emitter.getClass(inner, getPositions(inner, self), tile)
+                        : emitter.getClass(inner, getPositions(inner, tile),
+                                           self);
+      };
+      buildTileList(b, list, at, {constant(b, 0), others}, getClass);
+    };
+    SmallVector<OpFoldResult> lists =
+        getLeadingExtents(builder, loc, list, /*numTrailing=*/1);
+    buildParallelLoop(builder, loc, lists, fill);
+  }
 }
 
 SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
@@ -161,23 +289,27 @@ SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
                                              RangeBodyFn body) {
   Location loc = inputs.loc;
   MaskEmitter emitter = getMask(query.batch, query.head);
-  Value next =
-      arith::AddIOp::create(builder, loc, query.position, constant(builder, 1));
-  IndexBounds self{query.position, next};
+  IndexBounds self{query.position,
+                   arith::AddIOp::create(builder, loc, query.position,
+                                         constant(builder, 1))};
+  auto isKept = [emitter, query](OpBuilder &b, Value key) mutable {
+    return emitter.isKept(b, query.position, key);
+  };
+  if (inputs.tiles && !mask.isInterval()) {
+    Value tile = arith::DivUIOp::create(builder, loc, query.row,
+                                        constant(builder, kMaskTile));
+    return overList(builder, inputs.tiles, {query.batch, query.head, tile},
+                    keys, initial, isKept, body);
+  }
   IndexBounds bounds =
       emitter.getKeys(builder, self, {constant(builder, 0), keys});
   IndexRange range{bounds.begin, bounds.end};
   if (mask.isInterval())
     return body(builder, {range, nullptr}, initial);
-  return overTiles(
-      builder, range, initial,
-      [&](OpBuilder &b, IndexBounds tile) {
-        return emitter.getClass(b, self, tile);
-      },
-      [=](OpBuilder &b, Value key) mutable {
-        return emitter.isKept(b, query.position, key);
-      },
-      body);
+  auto getClass = [&](OpBuilder &b, IndexBounds tile) {
+    return emitter.getClass(b, self, tile);
+  };
+  return overTiles(builder, range, initial, getClass, isKept, body);
 }
 
 SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder, Value batch,
@@ -186,32 +318,28 @@ SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder, Value batch,
                                                 RangeBodyFn body) {
   Location loc = inputs.loc;
   MaskEmitter emitter = getMask(batch, head);
-  auto move = [&](OpBuilder &b, Value row, bool isBack) -> Value {
-    if (!shift)
-      return row;
-    if (isBack)
-      return arith::SubIOp::create(b, loc, row, shift);
-    return arith::AddIOp::create(b, loc, row, shift);
+  IndexBounds self{key, arith::AddIOp::create(builder, loc, key,
+                                              constant(builder, 1))};
+  auto isKept = [this, emitter, key](OpBuilder &b, Value row) mutable {
+    return emitter.isKept(b, getPositions(b, {row, row}).begin, key);
   };
-  Value zero = constant(builder, 0);
-  IndexBounds all{move(builder, zero, false), move(builder, queries, false)};
-  IndexBounds self{
-      key, arith::AddIOp::create(builder, loc, key, constant(builder, 1))};
-  IndexBounds bounds = emitter.getQueries(builder, all, self);
-  IndexRange rows{move(builder, bounds.begin, true),
-                  move(builder, bounds.end, true)};
+  if (inputs.keyTiles && !mask.isInterval()) {
+    Value tile = arith::DivUIOp::create(builder, loc, key,
+                                        constant(builder, kMaskTile));
+    return overList(builder, inputs.keyTiles, {batch, head, tile}, queries,
+                    initial, isKept, body);
+  }
+  IndexBounds all =
+      getPositions(builder, {constant(builder, 0), queries});
+  IndexBounds bounds =
+      getRows(builder, emitter.getQueries(builder, all, self));
+  IndexRange rows{bounds.begin, bounds.end};
   if (mask.isInterval())
     return body(builder, {rows, nullptr}, initial);
-  return overTiles(
-      builder, rows, initial,
-      [&](OpBuilder &b, IndexBounds tile) {
-        return emitter.getClass(
-            b, {move(b, tile.begin, false), move(b, tile.end, false)}, self);
-      },
-      [=](OpBuilder &b, Value row) mutable {
-        return emitter.isKept(b, move(b, row, false), key);
-      },
-      body);
+  auto getClass = [&](OpBuilder &b, IndexBounds tile) {
+    return emitter.getClass(b, getPositions(b, tile), self);
+  };
+  return overTiles(builder, rows, initial, getClass, isKept, body);
 }
 
 Value AttentionScores::isKept(OpBuilder &builder, const Query &query,

@@ -20,10 +20,6 @@
 
 namespace mlir::pol {
 
-/// Keys that are looked at together where a mask keeps no interval of them, and
-/// queries of a key.
-inline constexpr int64_t kMaskTile = 64;
-
 /// The operands, attributes and regions that the forward and the backward op
 /// share. Short forms are part of the regions already.
 struct AttentionInputs {
@@ -32,12 +28,19 @@ struct AttentionInputs {
   ValueRange captures;
   FloatAttr scale;
   Region *score, *mask;
+  /// Lists of tiles (see `kMaskTile`): of keys for queries, and the other way
+  /// round; each null if it is not given.
+  Value tiles, keyTiles;
 
   template <typename OpTy>
   explicit AttentionInputs(OpTy op)
       : loc(op.getLoc()), q(op.getQ()), k(op.getK()), v(op.getV()),
         inputPos(op.getInputPos()), captures(op.getCaptures()),
-        scale(op.getScaleAttr()), score(&op.getScore()), mask(&op.getMask()) {}
+        scale(op.getScaleAttr()), score(&op.getScore()), mask(&op.getMask()),
+        tiles(op.getTiles()) {
+    if constexpr (std::is_same_v<OpTy, AttentionGradOp>)
+      keyTiles = op.getKeyTiles();
+  }
 };
 
 /// One query of one head, and the head of keys and values that it reads.
@@ -65,6 +68,8 @@ public:
   Location getLoc() const { return inputs.loc; }
   const AttentionInputs &getInputs() const { return inputs; }
 
+  /// Fills the lists of tiles that there are.
+  void buildTileLists(OpBuilder &builder);
   /// Builds a parallel loop over the queries of all heads.
   void forEachQuery(OpBuilder &builder,
                     function_ref<void(OpBuilder &, const Query &)> body);
@@ -105,10 +110,23 @@ private:
   MaskEmitter getMask(Value batch, Value head) {
     return MaskEmitter(mask, inputs.loc, batch, head, maskCaptures);
   }
-  SmallVector<Value>
-  overTiles(OpBuilder &builder, IndexRange range, ValueRange initial,
-            function_ref<Value(OpBuilder &, IndexBounds)> getClass,
-            std::function<Value(OpBuilder &, Value)> isKept, RangeBodyFn body);
+  using ClassFn = function_ref<Value(OpBuilder &, IndexBounds tile)>;
+  using IsKeptFn = std::function<Value(OpBuilder &, Value index)>;
+  SmallVector<Value> overTiles(OpBuilder &builder, IndexRange range,
+                               ValueRange initial, ClassFn getClass,
+                               IsKeptFn isKept, RangeBodyFn body);
+  SmallVector<Value> overList(OpBuilder &builder, Value list, ValueRange at,
+                              Value length, ValueRange initial, IsKeptFn isKept,
+                              RangeBodyFn body);
+  SmallVector<Value> visitTile(OpBuilder &builder, IndexRange tile,
+                               Value isFull, ValueRange running,
+                               IsKeptFn isKept, RangeBodyFn body);
+  void buildTileList(OpBuilder &builder, Value list, ValueRange at,
+                     IndexBounds range, ClassFn getClass);
+  IndexBounds getTile(OpBuilder &builder, Value number, Value length);
+  IndexBounds getPositions(OpBuilder &builder, IndexBounds rows);
+  IndexBounds getRows(OpBuilder &builder, IndexBounds positions);
+  Value isClass(OpBuilder &builder, Value tileClass, TileClass wanted);
 
   AttentionInputs inputs;
   int64_t sumBlock;

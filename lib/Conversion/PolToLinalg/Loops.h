@@ -180,6 +180,8 @@ void populateAttentionToLinalgPatterns(RewritePatternSet &patterns,
                                        int64_t sumBlock);
 void populateAttentionGradToLinalgPatterns(RewritePatternSet &patterns,
                                            int64_t sumBlock);
+void populateDecodeAttentionToLinalgPatterns(RewritePatternSet &patterns,
+                                             int64_t sumBlock);
 
 } // namespace mlir::pol
 

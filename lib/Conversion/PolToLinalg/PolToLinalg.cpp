@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "pol/Conversion/AttentionForms.h"
 #include "pol/Conversion/Passes.h"
 #include "pol/IR/PolDialect.h"
 #include "pol/IR/PolOps.h"
@@ -83,10 +84,12 @@ struct ConvertPolToLinalg
   void runOnOperation() override {
     if (failed(verify()))
       return signalPassFailure();
+    expandAttentionForms(getOperation());
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     populateAttentionGradToLinalgPatterns(patterns, sumBlock);
     populateAttentionToLinalgPatterns(patterns, sumBlock);
+    populateDecodeAttentionToLinalgPatterns(patterns, sumBlock);
     populateLayerNormToLinalgPatterns(patterns, sumBlock);
     populateNormGradToLinalgPatterns(patterns, sumBlock);
     populateRmsNormToLinalgPatterns(patterns, sumBlock);

@@ -297,8 +297,8 @@ void mlir::pol::registerBufferizableOpInterfaceExternalModels(
     CaptureOp::attachInterface<YieldingModel<CaptureOp>>(*context);
     FrameOp::attachInterface<YieldingModel<FrameOp>>(*context);
     YieldOp::attachInterface<YieldModel>(*context);
-    attachKernelModels<AttentionOp, AttentionGradOp, LayerNormOp,
-                       LayerNormGradOp, RmsNormOp, RmsNormGradOp, SoftmaxOp,
-                       SoftmaxGradOp>(context);
+    attachKernelModels<AttentionOp, AttentionGradOp, DecodeAttentionOp,
+                       LayerNormOp, LayerNormGradOp, RmsNormOp, RmsNormGradOp,
+                       SoftmaxOp, SoftmaxGradOp>(context);
   });
 }

@@ -208,3 +208,56 @@ func.func @attention_grad_static(%q: memref<2x4x7x16xf16, #gpu.address_space<glo
       scratch(%delta : memref<2x4x7xf32, #gpu.address_space<global>>) {causal = #pol.causal<bottom_right>, softcap = 5.0 : f64, window = 100 : i64}
   return
 }
+
+func.func @decode_attention(%q: memref<?x?x?x?xf16, #gpu.address_space<global>>,
+    %k: memref<?x?x?x?xf16, #gpu.address_space<global>>,
+    %v: memref<?x?x?x?xf16, #gpu.address_space<global>>,
+    %n: memref<?xi32, #gpu.address_space<global>>,
+    %o: memref<?x?x?x?xf16, #gpu.address_space<global>>,
+    %max: memref<?x?x?xf32, #gpu.address_space<global>>,
+    %sum: memref<?x?x?xf32, #gpu.address_space<global>>,
+    %po: memref<?x?x?x?x?xf32, #gpu.address_space<global>>,
+    %pm: memref<?x?x?x?xf32, #gpu.address_space<global>>,
+    %pl: memref<?x?x?x?xf32, #gpu.address_space<global>>) {
+  pol.decode_attention ins(%q, %k, %v, k_lengths = %n : memref<?x?x?x?xf16, #gpu.address_space<global>>, memref<?x?x?x?xf16, #gpu.address_space<global>>, memref<?x?x?x?xf16, #gpu.address_space<global>>, memref<?xi32, #gpu.address_space<global>>)
+      outs(%o : memref<?x?x?x?xf16, #gpu.address_space<global>>)
+      checkpoints(%max, %sum : memref<?x?x?xf32, #gpu.address_space<global>>, memref<?x?x?xf32, #gpu.address_space<global>>)
+      scratch(%po, %pm, %pl : memref<?x?x?x?x?xf32, #gpu.address_space<global>>, memref<?x?x?x?xf32, #gpu.address_space<global>>, memref<?x?x?x?xf32, #gpu.address_space<global>>) {causal = #pol.causal<bottom_right>, softcap = 5.0 : f64, window = 100 : i64}
+  return
+}
+
+func.func @decode_attention_paged(%q: memref<?x?x?x?xf16, #gpu.address_space<global>>,
+    %k: memref<?x?x?x?xf16, #gpu.address_space<global>>,
+    %v: memref<?x?x?x?xf16, #gpu.address_space<global>>,
+    %t: memref<?x?xi32, #gpu.address_space<global>>,
+    %n: memref<?xi32, #gpu.address_space<global>>,
+    %o: memref<?x?x?x?xf16, #gpu.address_space<global>>,
+    %max: memref<?x?x?xf32, #gpu.address_space<global>>,
+    %sum: memref<?x?x?xf32, #gpu.address_space<global>>,
+    %po: memref<?x?x?x?x?xf32, #gpu.address_space<global>>,
+    %pm: memref<?x?x?x?xf32, #gpu.address_space<global>>,
+    %pl: memref<?x?x?x?xf32, #gpu.address_space<global>>) {
+  pol.decode_attention ins(%q, %k, %v, %t, %n : memref<?x?x?x?xf16, #gpu.address_space<global>>, memref<?x?x?x?xf16, #gpu.address_space<global>>, memref<?x?x?x?xf16, #gpu.address_space<global>>, memref<?x?xi32, #gpu.address_space<global>>, memref<?xi32, #gpu.address_space<global>>)
+      outs(%o : memref<?x?x?x?xf16, #gpu.address_space<global>>)
+      checkpoints(%max, %sum : memref<?x?x?xf32, #gpu.address_space<global>>, memref<?x?x?xf32, #gpu.address_space<global>>)
+      scratch(%po, %pm, %pl : memref<?x?x?x?x?xf32, #gpu.address_space<global>>, memref<?x?x?x?xf32, #gpu.address_space<global>>, memref<?x?x?x?xf32, #gpu.address_space<global>>) {causal = #pol.causal<bottom_right>}
+  return
+}
+
+func.func @decode_attention_static(%q: memref<2x4x1x16xf16, #gpu.address_space<global>>,
+    %k: memref<9x2x8x16xf16, #gpu.address_space<global>>,
+    %v: memref<9x2x8x16xf16, #gpu.address_space<global>>,
+    %t: memref<?x?xi32, #gpu.address_space<global>>,
+    %n: memref<?xi32, #gpu.address_space<global>>,
+    %o: memref<2x4x1x16xf16, #gpu.address_space<global>>,
+    %max: memref<2x4x1xf32, #gpu.address_space<global>>,
+    %sum: memref<2x4x1xf32, #gpu.address_space<global>>,
+    %po: memref<2x4x1x3x16xf32, #gpu.address_space<global>>,
+    %pm: memref<2x4x1x3xf32, #gpu.address_space<global>>,
+    %pl: memref<2x4x1x3xf32, #gpu.address_space<global>>) {
+  pol.decode_attention ins(%q, %k, %v, %t, %n : memref<2x4x1x16xf16, #gpu.address_space<global>>, memref<9x2x8x16xf16, #gpu.address_space<global>>, memref<9x2x8x16xf16, #gpu.address_space<global>>, memref<?x?xi32, #gpu.address_space<global>>, memref<?xi32, #gpu.address_space<global>>)
+      outs(%o : memref<2x4x1x16xf16, #gpu.address_space<global>>)
+      checkpoints(%max, %sum : memref<2x4x1xf32, #gpu.address_space<global>>, memref<2x4x1xf32, #gpu.address_space<global>>)
+      scratch(%po, %pm, %pl : memref<2x4x1x3x16xf32, #gpu.address_space<global>>, memref<2x4x1x3xf32, #gpu.address_space<global>>, memref<2x4x1x3xf32, #gpu.address_space<global>>) {splits = 3 : i64}
+  return
+}

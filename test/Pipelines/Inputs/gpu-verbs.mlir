@@ -12,6 +12,7 @@
 !rows_sum = tensor<?x?xf32, #gpu>
 !heads_sum = tensor<?x?x?xf32, #gpu>
 !lengths = tensor<?xi32, #gpu>
+!table = tensor<?x?xi32, #gpu>
 
 !rows_pair = !pol.duplicated<tensor<?x?xf16, #gpu>, tensor<?x?xf16, #gpu>>
 !heads_pair = !pol.duplicated<tensor<?x?x?x?xf16, #gpu>, tensor<?x?x?x?xf16, #gpu>>
@@ -129,4 +130,16 @@ func.func @attention_grad_of_pairs(%a: !arena, %q: !heads, %dq: !heads, %k: !hea
   %bp = pol.duplicated %b, %db : !bias, !bias
   %0, %1 = pol.apply "pol.attention_grad"(%qp, %k, %v, %op, %op, %bp, none, none, none, %max, %sum) in %a : (!heads_pair, !heads, !heads, !heads_pair, !heads_pair, !bias_pair, !heads_sum, !heads_sum), !arena -> !heads, !bias
   return %0, %1 : !heads, !bias
+}
+
+func.func @decode_attention(%a: !arena, %q: !heads, %k: !heads, %v: !heads, %n: !lengths) -> (!heads, !heads_sum, !heads_sum) {
+  %o, %max, %sum = pol.apply "pol.decode_attention"(%q, %k, %v, none, %n) {causal = #pol.causal<bottom_right>, softcap = 5.0 : f64, window = 100 : i64} in %a : (!heads, !heads, !heads, !lengths), !arena -> !heads, !heads_sum, !heads_sum
+  return %o, %max, %sum : !heads, !heads_sum, !heads_sum
+}
+
+// q's shadow is nobody's.
+func.func @decode_attention_of_pairs(%a: !arena, %q: !heads, %dq: !heads, %k: !heads, %v: !heads, %t: !table, %n: !lengths) -> !heads {
+  %qp = pol.duplicated %q, %dq : !heads, !heads
+  %o = pol.apply "pol.decode_attention"(%qp, %k, %v, %t, %n) {splits = 4 : i64} in %a : (!heads_pair, !heads, !heads, !table, !lengths), !arena -> !heads
+  return %o : !heads
 }

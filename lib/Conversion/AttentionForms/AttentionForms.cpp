@@ -9,16 +9,18 @@
 // Attention's short forms of masks and scores as regions, so that what expands
 // attention knows regions alone.
 
+#include "pol/Conversion/AttentionForms.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "pol/IR/PolOps.h"
-#include "pol/Transforms/Passes.h"
+#include "pol/Conversion/Passes.h"
 
 namespace mlir::pol {
 #define GEN_PASS_DEF_EXPANDATTENTIONFORMS
-#include "pol/Transforms/Passes.h.inc"
+#include "pol/Conversion/Passes.h.inc"
 } // namespace mlir::pol
 
 using namespace mlir;
@@ -69,7 +71,9 @@ private:
   }
 
   void findPosition();
+  void findAlignment();
   void findCaptures();
+  Value getAligned(OpBuilder &builder, Block &block);
   void completeArguments(Region &region, bool isOfScores);
   Value getRow(OpBuilder &builder, Block &block, Value query,
                unsigned numArguments);
@@ -88,22 +92,36 @@ private:
   /// What is added to the rows of queries; null for 0.
   Value position;
   /// Numbers of captures; of `firstKey`, the first one in the window of row 0.
-  std::optional<unsigned> rowShift, firstKey, queryLengths, keyLengths, bias;
+  std::optional<unsigned> rowShift, firstKey, alignment, queryLengths,
+      keyLengths, bias;
+  std::optional<int64_t> knownAlignment;
 };
 } // namespace
 
 template <typename OpTy> void FormExpansion<OpTy>::findPosition() {
   position = op.getInputPos();
-  if (op.getCausal() == CausalAlignment::BottomRight) {
-    Value queries = memref::DimOp::create(rewriter, loc, op.getQ(), 2);
-    Value keys = memref::DimOp::create(rewriter, loc, op.getK(), 2);
-    position = arith::SubIOp::create(rewriter, loc, keys, queries);
-  }
   if (position)
     position = clamp(rewriter, position, -kFarthest, kFarthest);
 }
 
+/// What the alignment adds to the position of a query: T − S.
+template <typename OpTy> void FormExpansion<OpTy>::findAlignment() {
+  if (op.getCausal() != CausalAlignment::BottomRight)
+    return;
+  int64_t queries = cast<MemRefType>(op.getQ().getType()).getDimSize(2);
+  int64_t keys = cast<MemRefType>(op.getK().getType()).getDimSize(2);
+  if (!ShapedType::isDynamic(queries) && !ShapedType::isDynamic(keys)) {
+    knownAlignment = keys - queries;
+    return;
+  }
+  Value difference = arith::SubIOp::create(
+      rewriter, loc, memref::DimOp::create(rewriter, loc, op.getK(), 2),
+      memref::DimOp::create(rewriter, loc, op.getQ(), 2));
+  alignment = capture(difference);
+}
+
 template <typename OpTy> void FormExpansion<OpTy>::findCaptures() {
+  findAlignment();
   // A window as wide hides keys of queries as far alone.
   bool isWide = op.getWindowAttr() && op.getWindowAttr().getInt() > kWidest;
   if (isWide && op.getInputPos()) {
@@ -150,6 +168,22 @@ Value FormExpansion<OpTy>::getRow(OpBuilder &builder, Block &block, Value query,
   return arith::SubIOp::create(builder, loc, query, shift);
 }
 
+/// The last key that causality lets a query see.
+template <typename OpTy>
+Value FormExpansion<OpTy>::getAligned(OpBuilder &builder, Block &block) {
+  constexpr unsigned numArguments = KeyAt + 1;
+  Value query = block.getArgument(QueryAt);
+  Value shift;
+  if (alignment)
+    shift = clamp(builder, block.getArgument(numArguments + *alignment),
+                  -kFarthest, kFarthest);
+  else if (knownAlignment.value_or(0) != 0)
+    shift = index(builder, *knownAlignment);
+  if (!shift)
+    return query;
+  return arith::AddIOp::create(builder, loc, query, shift);
+}
+
 template <typename OpTy>
 Value FormExpansion<OpTy>::getLength(OpBuilder &builder, Value lengths,
                                      Value batch) {
@@ -177,12 +211,13 @@ template <typename OpTy> void FormExpansion<OpTy>::extendMask(Region &region) {
   };
   Value query = block.getArgument(QueryAt);
   Value key = block.getArgument(KeyAt);
-  if (op.getCausal())
-    keepWhere(arith::CmpIPredicate::sle, key, query);
+  Value last = op.getCausal() ? getAligned(builder, block) : Value();
+  if (last)
+    keepWhere(arith::CmpIPredicate::sle, key, last);
   constexpr unsigned numArguments = KeyAt + 1;
   if (op.getWindowAttr() && op.getWindowAttr().getInt() <= kWidest) {
     Value window = index(builder, op.getWindowAttr().getInt());
-    Value first = arith::SubIOp::create(builder, loc, query, window);
+    Value first = arith::SubIOp::create(builder, loc, last, window);
     keepWhere(arith::CmpIPredicate::sge, key, first);
   } else if (firstKey) {
     Value row = getRow(builder, block, query, numArguments);
@@ -324,26 +359,21 @@ template <typename OpTy> void FormExpansion<OpTy>::run() {
   replace();
 }
 
+void mlir::pol::expandAttentionForms(Operation *root) {
+  IRRewriter rewriter(root->getContext());
+  root->walk([&](DestinationStyleOpInterface op) {
+    if (!op.hasPureBufferSemantics())
+      return;
+    if (auto forward = dyn_cast<AttentionOp>(op.getOperation()))
+      FormExpansion(rewriter, forward).run();
+    else if (auto gradient = dyn_cast<AttentionGradOp>(op.getOperation()))
+      FormExpansion(rewriter, gradient).run();
+  });
+}
+
 namespace {
 struct ExpandAttentionForms
     : pol::impl::ExpandAttentionFormsBase<ExpandAttentionForms> {
-  void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
-    getOperation().walk([&](Operation *op) {
-      if (!isExpandable(op))
-        return;
-      if (auto forward = dyn_cast<AttentionOp>(op))
-        FormExpansion(rewriter, forward).run();
-      else if (auto gradient = dyn_cast<AttentionGradOp>(op))
-        FormExpansion(rewriter, gradient).run();
-    });
-  }
-
-private:
-  static bool isExpandable(Operation *op) {
-    auto kernel = dyn_cast<DestinationStyleOpInterface>(op);
-    return isa<AttentionOp, AttentionGradOp>(op) &&
-           kernel.hasPureBufferSemantics();
-  }
+  void runOnOperation() override { expandAttentionForms(getOperation()); }
 };
 } // namespace
