@@ -215,6 +215,10 @@ ParseResult mlir::pol::parseKernel(OpAsmParser &parser, OperationState &result,
   for (const KernelRegion &region : signature.regions)
     if (parseRegion(parser, result, region, captures))
       return failure();
+  for (const KernelRegion &region : signature.regions)
+    if (succeeded(parser.parseOptionalKeyword(region.name)))
+      return parser.emitError(parser.getCurrentLocation(), "expected no '")
+             << region.name << "(...)' here";
   if (parser.parseOptionalAttrDict(result.attributes) ||
       failed(result.name.verifyInherentAttrs(
           result.attributes, [&] { return parser.emitError(loc); })))

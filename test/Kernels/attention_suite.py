@@ -100,15 +100,15 @@ def random_calls(suite, static):
                    position(suite, extents, number))
 
 
-def run_all(suite, jobs, forward):
-    """jobs: pairs of a `Static` and its calls."""
+def run_all(suite, jobs, forward, level=2):
+    """jobs: pairs of a `Static` and its calls. level: of optimization."""
     jobs = list(jobs)
     for at in range(0, len(jobs), FUNCTIONS_PER_MODULE):
         some = [(static.forward(f"f{at + i}") if forward
                  else static.backward(f"f{at + i}"), calls)
                 for i, (static, calls)
                 in enumerate(jobs[at:at + FUNCTIONS_PER_MODULE])]
-        modules = suite.compile(f"attention-{at}", [f for f, _ in some])
+        modules = suite.compile(f"attention-{at}", [f for f, _ in some], level)
         for function, calls in some:
             if function.name not in modules:
                 continue

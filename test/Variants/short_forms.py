@@ -128,7 +128,8 @@ def run(suite):
     made = functions()
     modules = {}
     for at in range(0, len(made), 8):
-        modules.update(suite.compile(f"short-forms-{at}", made[at:at + 8]))
+        modules.update(suite.compile(f"short-forms-{at}", made[at:at + 8],
+                                     level=1))
     by_name = {f.name: f for f in made}
     for number, (pair, short, region) in enumerate(variants()):
         for extents, position in zip(EXTENTS, POSITIONS):

@@ -30,10 +30,13 @@ from variants_test import loss_of, wide
 
 MINIMUM = {"forward": {"attention": 1500},
            "backward": {"attention_grad": 1800},
-           "differences": {"attention_grad": 300},
-           "poison": {"attention": 300, "attention_grad": 400},
+           "differences": {"attention_grad": 150},
+           "poison": {"attention": 300, "attention_grad": 300},
            "short-forms": {"attention": 60, "attention_grad": 80},
            "packed": {"attention": 200, "attention_grad": 250}}
+
+# Of optimization: there are many functions, and little is asked of each.
+LEVEL = 1
 
 # The largest accepted |differences - gradient| / |gradient|, as for the
 # attention without regions in Kernels/differences.py.
@@ -76,7 +79,7 @@ def calls_of(suite, number, variant):
 def run_variants(suite, forward):
     run_all(suite, ((variant, calls_of(suite, number, variant)) for
                     number, variant in enumerate(cases.every_variant())),
-            forward)
+            forward, LEVEL)
 
 
 def forward(suite):
@@ -139,15 +142,16 @@ def compare_differences(suite, module, function, call, every_element):
 
 
 def compare_with_differences(suite):
-    """Every second variant, in f64."""
-    variants = [wide(v) for v in cases.open_variants()][::2]
+    """Every fourth variant, in f64."""
+    variants = [wide(v) for v in cases.open_variants()][::4]
     # A number in f32 has no small steps.
     variants = [v for v in variants
                 if "f32" not in map(v.element, v.captures().values())]
     for at in range(0, len(variants), 6):
         some = [(v, v.backward(f"f{at + i}"))
                 for i, v in enumerate(variants[at:at + 6])]
-        modules = suite.compile(f"differences-{at}", [f for _, f in some])
+        modules = suite.compile(f"differences-{at}", [f for _, f in some],
+                                LEVEL)
         for variant, function in some:
             if function.name not in modules:
                 continue
