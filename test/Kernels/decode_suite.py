@@ -25,7 +25,7 @@ LENGTHS = (0, 1, 15, 16, 17, 1000)
 PAGE_SIZES = (1, 16, 64)
 
 MINIMUM = {"decode": {"decode_attention": 700},
-           "corners": {"decode_attention": 60}}
+           "corners": {"decode_attention": 200}}
 
 NO_PAGE = (-1, 2**31 - 1, -2**31)
 
