@@ -199,6 +199,7 @@ template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
                           })));
 }
 
+/// Checks the window of keys that a query keeps.
 template <typename OpTy> static LogicalResult verifyWindow(OpTy op) {
   IntegerAttr window = op.getWindowAttr();
   if (window && window.getInt() < 0)
