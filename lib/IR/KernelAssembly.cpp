@@ -302,9 +302,9 @@ void mlir::pol::printKernel(OpAsmPrinter &printer, Operation *op,
        begin += getClause(signature, begin).size())
     printClause(printer, op, signature, begin);
   for (auto [region, body] : llvm::zip(signature.regions, op->getRegions()))
-    printRegion(printer, body, region.name,
-                getKernelOperands(op, signature, KernelClause::Captures)
-                    .getTypes());
+    printRegion(
+        printer, body, region.name,
+        getKernelOperands(op, signature, KernelClause::Captures).getTypes());
   SmallVector<StringRef> elided{"operandSegmentSizes", kCaptureGradients};
   for (auto [name, value] : signature.defaults) {
     auto attribute = op->getAttrOfType<FloatAttr>(name);

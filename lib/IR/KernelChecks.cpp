@@ -124,8 +124,7 @@ void CheckBuilder::buildDivisibility() {
                    operand.name, signature.name);
 }
 
-Value mlir::pol::buildLeastStep(OpBuilder &builder, Location loc,
-                                Value array) {
+Value mlir::pol::buildLeastStep(OpBuilder &builder, Location loc, Value array) {
   if (cast<MemRefType>(array.getType()).getMemorySpace())
     return Value();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -134,8 +133,7 @@ Value mlir::pol::buildLeastStep(OpBuilder &builder, Location loc,
       builder, loc, getKnownExtent(builder, loc, array, 0));
   auto load = [&](OpBuilder &b, Value index) -> Value {
     return arith::IndexCastOp::create(
-        b, loc, b.getIndexType(),
-        memref::LoadOp::create(b, loc, array, index));
+        b, loc, b.getIndexType(), memref::LoadOp::create(b, loc, array, index));
   };
   auto loop = scf::ForOp::create(
       builder, loc, one, count, one, zero,
@@ -236,8 +234,10 @@ void CheckBuilder::build() {
 
 void mlir::pol::buildKernelChecks(OpBuilder &builder, Operation *op,
                                   const KernelSignature &signature) {
-  const KernelSignature &variant = signature.getVariant([&](unsigned index) {
-    return getKernelOperand(op, signature, index) != Value();
-  }, op->getAttrDictionary());
+  const KernelSignature &variant = signature.getVariant(
+      [&](unsigned index) {
+        return getKernelOperand(op, signature, index) != Value();
+      },
+      op->getAttrDictionary());
   CheckBuilder(builder, op, variant).build();
 }

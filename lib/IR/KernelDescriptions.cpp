@@ -95,8 +95,7 @@ bool Inputs::hasShadow(const KernelOperand &operand) const {
 SmallVector<Value> Inputs::getScattered() const {
   SmallVector<Value> scattered;
   for (auto [number, capture] : llvm::enumerate(getCaptures()))
-    for (auto [kind, region] :
-         llvm::zip(signature.regions, invocation.regions))
+    for (auto [kind, region] : llvm::zip(signature.regions, invocation.regions))
       if (isa<DuplicatedType>(capture.getType()) && kind.isOfScores &&
           isScattered(*region, number))
         scattered.push_back(capture);
@@ -113,8 +112,8 @@ bool Inputs::describes(const KernelOperand &operand) const {
   if (operand.clause == KernelClause::Scratch)
     return operand.usedFor.empty() ||
            signature.anyUser(operand, [&](const KernelOperand &gradient) {
-      return hasShadow(gradient) || describes(gradient);
-    });
+             return hasShadow(gradient) || describes(gradient);
+           });
   if (operand.isVariadic())
     return false;
   if (operand.gradientOf.empty())

@@ -291,11 +291,11 @@ const KernelSignature &AttentionOp::getSignature() {
   };
   static const std::vector<KernelOperand> packed = packSequences(operands);
   static const KernelSignature ofPacked{
-      "pol.attention", "pol.attention", packed, {}, 'H', 'K', kTileLists,
-      kRegions, buildSequenceChecks};
+      "pol.attention", "pol.attention",    packed, {}, 'H', 'K', kTileLists,
+      kRegions,        buildSequenceChecks};
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {}, 'H', 'K', kTileLists,
-      kRegions, nullptr, "packed", &ofPacked};
+      "pol.attention", "pol.attention", operands, {},       'H',      'K',
+      kTileLists,      kRegions,        nullptr,  "packed", &ofPacked};
   return signature;
 }
 
@@ -326,12 +326,18 @@ const KernelSignature &AttentionGradOp::getSignature() {
       tileList("key_tiles", "BHUV", "dk dv"),
   };
   static const std::vector<KernelOperand> packed = packSequences(operands);
-  static const KernelSignature ofPacked{
-      "pol.attention_grad", "pol.attention", packed, {}, 'H', 'K', kTileLists,
-      kRegions, buildSequenceChecks};
+  static const KernelSignature ofPacked{"pol.attention_grad",
+                                        "pol.attention",
+                                        packed,
+                                        {},
+                                        'H',
+                                        'K',
+                                        kTileLists,
+                                        kRegions,
+                                        buildSequenceChecks};
   static const KernelSignature signature{
-      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', kTileLists,
-      kRegions, nullptr, "packed", &ofPacked};
+      "pol.attention_grad", "pol.attention", operands, {},       'H',      'K',
+      kTileLists,           kRegions,        nullptr,  "packed", &ofPacked};
   return signature;
 }
 

@@ -356,10 +356,9 @@ LogicalResult Verifier::verifyShadow(const KernelOperand &gradient) {
 /// a mask keeps may become plainer as a program is simplified.
 LogicalResult Verifier::verifyTileList(const KernelOperand &list) {
   auto isMask = [](const KernelRegion &kind) { return !kind.isOfScores; };
-  size_t mask = llvm::find_if(signature.regions, isMask) -
-                signature.regions.begin();
-  bool hasMask =
-      mask < op->getNumRegions() && !op->getRegion(mask).empty();
+  size_t mask =
+      llvm::find_if(signature.regions, isMask) - signature.regions.begin();
+  bool hasMask = mask < op->getNumRegions() && !op->getRegion(mask).empty();
   if (has(list) && !hasMask)
     return op->emitOpError("expected no scratch ")
            << list.name << " without a mask";
@@ -573,8 +572,10 @@ LogicalResult Verifier::verifyResults() {
 
 LogicalResult mlir::pol::verifyKernel(Operation *op,
                                       const KernelSignature &signature) {
-  const KernelSignature &variant = signature.getVariant([&](unsigned index) {
-    return getKernelOperand(op, signature, index) != Value();
-  }, op->getAttrDictionary());
+  const KernelSignature &variant = signature.getVariant(
+      [&](unsigned index) {
+        return getKernelOperand(op, signature, index) != Value();
+      },
+      op->getAttrDictionary());
   return Verifier(op, variant).verify();
 }

@@ -15,8 +15,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
-#include "pol/IR/PolOps.h"
 #include "pol/Conversion/Passes.h"
+#include "pol/IR/PolOps.h"
 
 namespace mlir::pol {
 #define GEN_PASS_DEF_EXPANDATTENTIONFORMS
@@ -183,8 +183,7 @@ Value FormExpansion<OpTy>::getSpan(OpBuilder &builder, Block &block,
                                    unsigned offsets) {
   Value array = block.getArgument(KeyAt + 1 + offsets);
   Value batch = block.getArgument(Batch);
-  Value next =
-      arith::AddIOp::create(builder, loc, batch, index(builder, 1));
+  Value next = arith::AddIOp::create(builder, loc, batch, index(builder, 1));
   return arith::SubIOp::create(builder, loc, getLength(builder, array, next),
                                getLength(builder, array, batch));
 }
@@ -196,12 +195,11 @@ Value FormExpansion<OpTy>::getAligned(OpBuilder &builder, Block &block) {
   Value query = block.getArgument(QueryAt);
   Value shift;
   if (queryOffsets)
-    shift = clamp(
-        builder,
-        arith::SubIOp::create(builder, loc,
-                              getSpan(builder, block, *keyOffsets),
-                              getSpan(builder, block, *queryOffsets)),
-        -kFarthest, kFarthest);
+    shift = clamp(builder,
+                  arith::SubIOp::create(builder, loc,
+                                        getSpan(builder, block, *keyOffsets),
+                                        getSpan(builder, block, *queryOffsets)),
+                  -kFarthest, kFarthest);
   else if (alignment)
     shift = clamp(builder, block.getArgument(numArguments + *alignment),
                   -kFarthest, kFarthest);

@@ -113,8 +113,7 @@ void QueryExpansion::buildResult(OpBuilder &builder) {
         [&](OpBuilder &outer, Value key) { return getNumerator(outer, key); },
         [&](OpBuilder &inner, Value key, Value column) {
           return FloatBuilder{inner, loc, type}.load(
-              op.getV(),
-              append(scores.getKeyPlace(inner, query, key), column));
+              op.getV(), append(scores.getKeyPlace(inner, query, key), column));
         });
     return SmallVector<Value>();
   };
@@ -125,8 +124,7 @@ void QueryExpansion::buildResult(OpBuilder &builder) {
         FloatBuilder floats{b, loc, type};
         Value result = arith::SelectOp::create(
             b, loc, isEmpty, floats.constant(0.0), floats.divide(total, sum));
-        floats.store(result, op.getO(),
-                     append(query.getPlace(), column));
+        floats.store(result, op.getO(), append(query.getPlace(), column));
       });
 }
 

@@ -33,9 +33,9 @@ public:
                   unsigned number, Value destination, Value firstSum)
       : gradients(gradients), scores(gradients.scores), loc(gradients.loc),
         argument(number + kFirstScoreCapture), destination(destination),
-        firstSum(firstSum),
-        extents{scores.getNumSequences(builder), scores.heads, scores.queries,
-                scores.keys} {}
+        firstSum(firstSum), extents{scores.getNumSequences(builder),
+                                    scores.heads, scores.queries, scores.keys} {
+  }
 
   void build(OpBuilder &builder);
 
@@ -218,24 +218,23 @@ Value CaptureGradient::sumKeys(OpBuilder &builder, const Query &query,
     });
   };
   if (isOne) {
-    KeptRange kept{{}, [&](OpBuilder &b, Value at) -> Value {
-                     Value exists = arith::CmpIOp::create(
-                         b, loc, arith::CmpIPredicate::slt, at,
-                         query.sequence.numKeys);
-                     return scf::IfOp::create(
-                                b, loc, exists,
-                                [&](OpBuilder &inner, Location) {
-                                  scf::YieldOp::create(
-                                      inner, loc,
-                                      scores.isKept(inner, query, at));
-                                },
-                                [&](OpBuilder &inner, Location) {
-                                  Value no = arith::ConstantIntOp::create(
-                                      inner, loc, 0, 1);
-                                  scf::YieldOp::create(inner, loc, no);
-                                })
-                         .getResult(0);
-                   }};
+    KeptRange kept{
+        {}, [&](OpBuilder &b, Value at) -> Value {
+          Value exists = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::slt, at, query.sequence.numKeys);
+          return scf::IfOp::create(
+                     b, loc, exists,
+                     [&](OpBuilder &inner, Location) {
+                       scf::YieldOp::create(inner, loc,
+                                            scores.isKept(inner, query, at));
+                     },
+                     [&](OpBuilder &inner, Location) {
+                       Value no =
+                           arith::ConstantIntOp::create(inner, loc, 0, 1);
+                       scf::YieldOp::create(inner, loc, no);
+                     })
+              .getResult(0);
+        }};
     return getAddend(builder, kept, key);
   }
   auto addRange = [&](OpBuilder &b, const KeptRange &kept, ValueRange running) {
@@ -325,14 +324,15 @@ void CaptureGradient::addScattered(OpBuilder &builder,
   };
   Value zero = constant(builder, 0);
   auto addSequence = [&](OpBuilder &b, const Sequence &sequence) {
-    buildLoop(b, loc, zero, scores.heads, 1, [&](OpBuilder &b1, Location,
-                                                 ValueRange head) {
-      buildLoop(b1, loc, zero, sequence.numQueries, 1,
-                [&](OpBuilder &b2, Location, ValueRange row) {
-                  addQuery(b2, scores.getQuery(b2, sequence, head.front(),
-                                               row.front()));
-                });
-    });
+    buildLoop(b, loc, zero, scores.heads, 1,
+              [&](OpBuilder &b1, Location, ValueRange head) {
+                buildLoop(b1, loc, zero, sequence.numQueries, 1,
+                          [&](OpBuilder &b2, Location, ValueRange row) {
+                            addQuery(b2,
+                                     scores.getQuery(b2, sequence, head.front(),
+                                                     row.front()));
+                          });
+              });
   };
   // A loop of one trip, as what runs on a GPU is loops.
   buildParallelLoop(

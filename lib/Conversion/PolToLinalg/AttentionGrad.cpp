@@ -58,8 +58,7 @@ void GradExpansion::buildDq(OpBuilder &builder, const Query &query) {
         },
         [&](OpBuilder &inner, Value key, Value column) {
           return FloatBuilder{inner, loc, type}.load(
-              op.getK(),
-              append(scores.getKeyPlace(inner, query, key), column));
+              op.getK(), append(scores.getKeyPlace(inner, query, key), column));
         });
     return SmallVector<Value>();
   };

@@ -114,9 +114,9 @@ Value AttentionScores::getNumSequences(OpBuilder &builder) {
   Value count = getValueOrCreateConstantIndexOp(
       builder, loc, getExtent(builder, loc, inputs.queryOffsets, 0));
   Value zero = constant(builder, 0);
-  return buildMax(builder, loc, zero,
-                  arith::SubIOp::create(builder, loc, count,
-                                        constant(builder, 1)));
+  return buildMax(
+      builder, loc, zero,
+      arith::SubIOp::create(builder, loc, count, constant(builder, 1)));
 }
 
 /// Of packed sequences, what offsets say is taken to what there is.
@@ -125,8 +125,7 @@ Sequence AttentionScores::getSequence(OpBuilder &builder, Value batch) {
     return {batch, batch, Value(), Value(), queries, keys};
   Location loc = inputs.loc;
   Value zero = constant(builder, 0);
-  Value next =
-      arith::AddIOp::create(builder, loc, batch, constant(builder, 1));
+  Value next = arith::AddIOp::create(builder, loc, batch, constant(builder, 1));
   auto load = [&](Value offsets, Value number, Value least, Value extent) {
     return buildMin(
         builder, loc,
@@ -155,20 +154,19 @@ Sequence AttentionScores::findSequence(OpBuilder &builder, Value offsets,
   auto loop = scf::ForOp::create(
       builder, loc, zero, count, one, zero,
       [&](OpBuilder &b, Location, Value number, ValueRange found) {
-        Value begins = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
-                                             loadOffset(b, offsets, number),
-                                             row);
-        Value last = arith::SelectOp::create(b, loc, begins, number,
-                                             found.front());
+        Value begins =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
+                                  loadOffset(b, offsets, number), row);
+        Value last =
+            arith::SelectOp::create(b, loc, begins, number, found.front());
         scf::YieldOp::create(b, loc, last);
       });
   auto isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
                                      count, zero);
   // Without sequences nothing may be read of the offsets.
   auto choice = scf::IfOp::create(
-      builder, loc,
-      TypeRange(SmallVector<Type>(5, builder.getIndexType())), isAny, true,
-      true);
+      builder, loc, TypeRange(SmallVector<Type>(5, builder.getIndexType())),
+      isAny, true, true);
   OpBuilder some = choice.getThenBodyBuilder();
   Sequence sequence = getSequence(some, loop.getResult(0));
   bool isOfRows = offsets == inputs.queryOffsets;
@@ -204,8 +202,7 @@ void AttentionScores::forEachQuery(
         if (!inputs.queryOffsets)
           return body(b, getQuery(b, getSequence(b, at[0]), at[1], at[2]));
         Sequence sequence = findSequence(b, inputs.queryOffsets, at[2]);
-        Value number =
-            arith::SubIOp::create(b, loc, at[2], sequence.firstRow);
+        Value number = arith::SubIOp::create(b, loc, at[2], sequence.firstRow);
         body(b, getQuery(b, sequence, at[1], number));
       });
 }
@@ -233,8 +230,7 @@ Query AttentionScores::getQuery(OpBuilder &builder, const Sequence &sequence,
 }
 
 SmallVector<Value> AttentionScores::getKeyPlace(OpBuilder &builder,
-                                                const Query &query,
-                                                Value key) {
+                                                const Query &query, Value key) {
   return {query.sequence.arrayBatch, query.keyHead,
           add(builder, query.sequence.firstKey, key)};
 }
@@ -337,17 +333,16 @@ SmallVector<Value> AttentionScores::overList(OpBuilder &builder, Value list,
   Value end = arith::AddIOp::create(builder, loc, load(builder, zero), one);
   auto visit = [&](OpBuilder &b, Location, Value entry, ValueRange running) {
     Value code = load(b, entry);
-    Value isFull = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::eq,
-        arith::AndIOp::create(b, loc, code, one), one);
+    Value isFull =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                              arith::AndIOp::create(b, loc, code, one), one);
     IndexBounds tile =
         getTile(b, arith::ShRUIOp::create(b, loc, code, one), length);
-    scf::YieldOp::create(b, loc,
-                         visitTile(b, {tile.begin, tile.end}, isFull, running,
-                                   isKept, body));
+    scf::YieldOp::create(
+        b, loc,
+        visitTile(b, {tile.begin, tile.end}, isFull, running, isKept, body));
   };
-  auto loop =
-      scf::ForOp::create(builder, loc, one, end, one, initial, visit);
+  auto loop = scf::ForOp::create(builder, loc, one, end, one, initial, visit);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -373,8 +368,7 @@ void AttentionScores::buildTileList(OpBuilder &builder, Value list,
     OpBuilder any = choice.getElseBodyBuilder();
     Value next = arith::AddIOp::create(any, loc, count.front(), one);
     Value isFull = arith::IndexCastUIOp::create(
-        any, loc, any.getIndexType(),
-        isClass(any, tileClass, TileClass::Full));
+        any, loc, any.getIndexType(), isClass(any, tileClass, TileClass::Full));
     Value code = arith::AddIOp::create(
         any, loc, arith::ShLIOp::create(any, loc, number, one), isFull);
     store(any, code, next);
@@ -400,9 +394,9 @@ void AttentionScores::buildTileLists(OpBuilder &builder) {
       MaskEmitter emitter = getMask(at[0], at[1]);
       IndexBounds self = getTile(b, at[2], length);
       auto getClass = [&](OpBuilder &inner, IndexBounds tile) {
-        return isOfKeys ? emitter.getClass(inner, getPositions(inner, self), tile)
-                        : emitter.getClass(inner, getPositions(inner, tile),
-                                           self);
+        return isOfKeys
+                   ? emitter.getClass(inner, getPositions(inner, self), tile)
+                   : emitter.getClass(inner, getPositions(inner, tile), self);
       };
       buildTileList(b, list, at, {constant(b, 0), others}, getClass);
     };
@@ -431,9 +425,8 @@ SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
                     {query.sequence.batch, query.head, tile}, keys, initial,
                     isKept, body);
   }
-  IndexBounds bounds =
-      emitter.getKeys(builder, self,
-                      {constant(builder, 0), query.sequence.numKeys});
+  IndexBounds bounds = emitter.getKeys(
+      builder, self, {constant(builder, 0), query.sequence.numKeys});
   IndexRange range{bounds.begin, bounds.end};
   if (mask.isInterval())
     return body(builder, {range, nullptr}, initial);
@@ -443,27 +436,27 @@ SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
   return overTiles(builder, range, initial, getClass, isKept, body);
 }
 
-SmallVector<Value>
-AttentionScores::overQueries(OpBuilder &builder, const Sequence &sequence,
-                             Value head, Value key, ValueRange initial,
-                             RangeBodyFn body) {
+SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder,
+                                                const Sequence &sequence,
+                                                Value head, Value key,
+                                                ValueRange initial,
+                                                RangeBodyFn body) {
   Location loc = inputs.loc;
   MaskEmitter emitter = getMask(sequence.batch, head);
-  IndexBounds self{key, arith::AddIOp::create(builder, loc, key,
-                                              constant(builder, 1))};
+  IndexBounds self{
+      key, arith::AddIOp::create(builder, loc, key, constant(builder, 1))};
   auto isKept = [this, emitter, key](OpBuilder &b, Value row) mutable {
     return emitter.isKept(b, getPositions(b, {row, row}).begin, key);
   };
   if (inputs.keyTiles && !mask.isInterval()) {
-    Value tile = arith::DivUIOp::create(builder, loc, key,
-                                        constant(builder, kMaskTile));
+    Value tile =
+        arith::DivUIOp::create(builder, loc, key, constant(builder, kMaskTile));
     return overList(builder, inputs.keyTiles, {sequence.batch, head, tile},
                     queries, initial, isKept, body);
   }
   IndexBounds all =
       getPositions(builder, {constant(builder, 0), sequence.numQueries});
-  IndexBounds bounds =
-      getRows(builder, emitter.getQueries(builder, all, self));
+  IndexBounds bounds = getRows(builder, emitter.getQueries(builder, all, self));
   IndexRange rows{bounds.begin, bounds.end};
   if (mask.isInterval())
     return body(builder, {rows, nullptr}, initial);
@@ -496,14 +489,15 @@ Score AttentionScores::getScore(OpBuilder &builder, const Query &query,
                                 Value key) {
   Location loc = inputs.loc;
   SmallVector<Value> keyPlace = getKeyPlace(builder, query, key);
-  Value product = buildBlockedSum(
-      builder, loc, getAsOpFoldResult(depth), sumBlock, type,
-      [&](OpBuilder &b, Location, Value d) {
-        FloatBuilder floats{b, loc, type};
-        Value q = floats.load(inputs.q, append(query.getPlace(), d));
-        Value k = floats.load(inputs.k, append(keyPlace, d));
-        return floats.multiply(q, k);
-      });
+  Value product =
+      buildBlockedSum(builder, loc, getAsOpFoldResult(depth), sumBlock, type,
+                      [&](OpBuilder &b, Location, Value d) {
+                        FloatBuilder floats{b, loc, type};
+                        Value q =
+                            floats.load(inputs.q, append(query.getPlace(), d));
+                        Value k = floats.load(inputs.k, append(keyPlace, d));
+                        return floats.multiply(q, k);
+                      });
   Score score;
   score.value = FloatBuilder{builder, loc, type}.multiply(scale, product);
   if (!inputs.score->empty())

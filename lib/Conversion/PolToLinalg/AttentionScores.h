@@ -61,8 +61,8 @@ struct Sequence {
   Value numQueries, numKeys;
 };
 
-/// One query of one head, and the head of keys and values that it reads. Keys are
-/// counted from the first one of its sequence.
+/// One query of one head, and the head of keys and values that it reads. Keys
+/// are counted from the first one of its sequence.
 struct Query {
   Sequence sequence;
   Value head;

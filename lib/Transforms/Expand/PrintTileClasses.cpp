@@ -12,8 +12,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pol/Analysis/TileClasses.h"
 #include "pol/IR/PolOps.h"
 #include "pol/Transforms/Passes.h"
