@@ -90,6 +90,7 @@ Value QueryExpansion::buildSum(OpBuilder &builder) {
 
 void QueryExpansion::build(OpBuilder &builder) {
   FloatBuilder floats{builder, loc, type};
+  scores.findKeys(builder, query);
   maximum = buildMaximumScore(builder);
   sum = buildSum(builder);
   SmallVector<Value> row = query.getPlace();

@@ -27,7 +27,7 @@ public:
 
 private:
   void buildDelta(OpBuilder &builder, const Query &query);
-  void buildDq(OpBuilder &builder, const Query &query);
+  void buildDq(OpBuilder &builder, Query query);
   void buildKeyGradient(OpBuilder &builder, const Sequence &sequence,
                         Value keyHead, Value key, bool isOfValues);
 };
@@ -48,7 +48,8 @@ void GradExpansion::buildDelta(OpBuilder &builder, const Query &query) {
 }
 
 /// dq = scale · Σ ds · k over keys
-void GradExpansion::buildDq(OpBuilder &builder, const Query &query) {
+void GradExpansion::buildDq(OpBuilder &builder, Query query) {
+  scores.findKeys(builder, query);
   TileSums tileSums(builder, loc, type, sumBlock);
   auto addRange = [&](OpBuilder &b, const KeptRange &kept, ValueRange) {
     tileSums.add(

@@ -406,10 +406,24 @@ void AttentionScores::buildTileLists(OpBuilder &builder) {
   }
 }
 
+void AttentionScores::findKeys(OpBuilder &builder, Query &query) {
+  if (!mask.isInterval())
+    return;
+  Value next = arith::AddIOp::create(builder, inputs.loc, query.position,
+                                     constant(builder, 1));
+  IndexBounds bounds =
+      getMask(query.sequence.batch, query.head)
+          .getKeys(builder, {query.position, next},
+                   {constant(builder, 0), query.sequence.numKeys});
+  query.keys = IndexRange{bounds.begin, bounds.end};
+}
+
 SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
                                              const Query &query,
                                              ValueRange initial,
                                              RangeBodyFn body) {
+  if (query.keys)
+    return body(builder, {*query.keys, nullptr}, initial);
   Location loc = inputs.loc;
   MaskEmitter emitter = getMask(query.sequence.batch, query.head);
   IndexBounds self{query.position,

@@ -70,6 +70,8 @@ struct Query {
   Value row;
   Value position;
   Value keyHead;
+  /// The keys it keeps, where masks keep an interval and that has been found.
+  std::optional<IndexRange> keys = std::nullopt;
 
   /// Where it is in arrays of queries.
   SmallVector<Value> getPlace() const {
@@ -109,6 +111,8 @@ public:
   /// A query by its number in its sequence.
   Query getQuery(OpBuilder &builder, const Sequence &sequence, Value head,
                  Value number);
+  /// Finds the keys that a query keeps, for all that is built after this to use.
+  void findKeys(OpBuilder &builder, Query &query);
   /// Where a key is in the arrays.
   SmallVector<Value> getKeyPlace(OpBuilder &builder, const Query &query,
                                  Value key);

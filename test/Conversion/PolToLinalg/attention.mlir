@@ -1,4 +1,4 @@
-// RUN: pol-opt %s --convert-pol-to-linalg --cse --split-input-file | FileCheck %s
+// RUN: pol-opt %s --convert-pol-to-linalg --split-input-file | FileCheck %s
 
 // Masks are bounds of loops: what is masked is never read. The largest score
 // comes first, then the sum of exponentials, then the products with v, whose
