@@ -32,7 +32,7 @@ class Generator:
         self.seed, self.lines, self.count = seed, [], 0
         self.captures, self.values = {}, {}
         self.numbers = {"index": ["%q", "%kv", "%q", "%kv", "%b", "%h"]}
-        self.hostility = self.rng.choice((0, 0, 0.03, 0.2))
+        self.hostility = self.rng.choice((0, 0, 0.05, 0.3))
         # What is asked of: not so much that most masks are all or nothing.
         self.grid = masks.Grid(
             self.rng.choice((0, 0, 0, 5, 20, -9)), self.rng.randint(1, 40),
