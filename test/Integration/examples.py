@@ -276,6 +276,37 @@ class ExamplesTest(unittest.TestCase):
         self.assert_good(1, "decode_paged", q, *pools, table, lengths, paged)
         self.assert_good(1, "decode", q, k, v, lengths, paged)
 
+    def test_attention_variant(self):
+        """Three documents, and slopes of both signs."""
+        arrays = {n: self.normal(n, (1, h, 150, 16)) for n, h in
+                  (("q", 4), ("k", 2), ("v", 2), ("do", 4))}
+        slopes, documents = (self.folder / f"{name}.npy"
+                             for name in ("slopes", "documents"))
+        ids = np.repeat([4, 2, 9], [70, 1, 79])
+        dtypes.save(slopes, [0.5, -0.03, 0.0, 0.1], "f32")
+        dtypes.save(documents, ids, "i32")
+        results, text = self.run_entry(
+            "variant_step", [arrays["q"], arrays["k"], arrays["v"], slopes,
+                             documents, arrays["do"]], "o dq dslopes",
+            "--memory-report", file="attention_variant.mlir")
+        self.assertRegex(text, r"tiles +pol.attention +scratch ")
+        q, k, v, do = (dtypes.load(arrays[n])[0].astype(np.float64)
+                       for n in ("q", "k", "v", "do"))
+        k, v = (np.repeat(a, 2, axis=1) for a in (k, v))
+        back = np.arange(150) - np.arange(150)[:, None]
+        a = dtypes.load(slopes)[0].astype(np.float64)[:, None, None]
+        kept = (ids == ids[:, None]) & (back <= 0)
+        s = np.where(kept, q @ k.swapaxes(2, 3) / 4 + a * back, -np.inf)
+        p = np.exp(s - s.max(axis=3, keepdims=True))
+        p /= p.sum(axis=3, keepdims=True)
+        o = p @ v
+        ds = p * (do @ v.swapaxes(2, 3) - (do * o).sum(axis=3, keepdims=True))
+        wants = o, ds @ k / 4, (ds * back).sum(axis=(0, 2, 3))
+        for path, want in zip(results, wants):
+            got, _ = dtypes.load(path)
+            self.assertLess(np.abs(got - want).max() / np.abs(want).max(),
+                            1e-5, path)
+
     def test_training_step(self):
         x, target = (self.normal(name, (2, 4, 19, 16)) for name in ("x", "t"))
         k, v = (self.normal(name, (2, 2, 19, 16)) for name in "kv")
