@@ -76,10 +76,8 @@ std::optional<PlacedLoad> PlacedLoad::get(Operation *load) {
 }
 
 bool mlir::pol::isScattered(Region &score, unsigned capture) {
-  return !score.empty() &&
-         llvm::any_of(score.front(), [&](Operation &op) {
-           std::optional<unsigned> argument = getLoadedArgument(&op);
-           return argument == capture + kFirstScoreCapture &&
-                  !PlacedLoad::get(&op);
-         });
+  return !score.empty() && llvm::any_of(score.front(), [&](Operation &op) {
+    std::optional<unsigned> argument = getLoadedArgument(&op);
+    return argument == capture + kFirstScoreCapture && !PlacedLoad::get(&op);
+  });
 }

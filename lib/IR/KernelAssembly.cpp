@@ -141,7 +141,8 @@ struct ClauseParser {
 } // namespace
 
 /// `score(%s, %b, %h, %q, %k, %captures...) { ... }`: arguments have no types,
-/// as these follow from the operands.
+/// as these follow from the operands; that of one which is less static than its
+/// capture is given behind a colon.
 static ParseResult parseRegion(OpAsmParser &parser, OperationState &result,
                                const KernelRegion &region, TypeRange captures) {
   Region *body = result.addRegion();
@@ -149,7 +150,14 @@ static ParseResult parseRegion(OpAsmParser &parser, OperationState &result,
     return success();
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<OpAsmParser::Argument> arguments;
-  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren))
+  auto parseArgument = [&]() -> ParseResult {
+    OpAsmParser::Argument &argument = arguments.emplace_back();
+    return failure(parser.parseArgument(argument) ||
+                   (succeeded(parser.parseOptionalColon()) &&
+                    parser.parseType(argument.type)));
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     parseArgument))
     return failure();
   // What is not right of these is said when the op is verified.
   ShapedType first;
@@ -166,7 +174,7 @@ static ParseResult parseRegion(OpAsmParser &parser, OperationState &result,
            << captures.size() << " are for captures, but got "
            << arguments.size();
   for (auto [argument, type] : llvm::zip_equal(arguments, types))
-    argument.type = type;
+    argument.type = argument.type ? argument.type : type;
   return parser.parseRegion(*body, arguments);
 }
 
@@ -245,15 +253,20 @@ static void printMany(OpAsmPrinter &printer, Operation *op,
   printer << " : " << values.getTypes() << ")";
 }
 
-static void printRegion(OpAsmPrinter &printer, Region &body, StringRef name) {
+static void printRegion(OpAsmPrinter &printer, Region &body, StringRef name,
+                        TypeRange captures) {
   if (body.empty())
     return;
   printer << " " << name << "(";
-  llvm::interleaveComma(body.getArguments(), printer,
-                        [&](BlockArgument argument) {
-                          printer.printRegionArgument(argument, {},
-                                                      /*omitType=*/true);
-                        });
+  size_t first = body.getNumArguments() - captures.size();
+  llvm::interleaveComma(
+      body.getArguments(), printer, [&](BlockArgument argument) {
+        size_t number = argument.getArgNumber();
+        bool isImplied =
+            number < first || number - first >= captures.size() ||
+            getPrimalType(captures[number - first]) == argument.getType();
+        printer.printRegionArgument(argument, {}, /*omitType=*/isImplied);
+      });
   printer << ") ";
   printer.printRegion(body, /*printEntryBlockArgs=*/false);
 }
@@ -289,7 +302,9 @@ void mlir::pol::printKernel(OpAsmPrinter &printer, Operation *op,
        begin += getClause(signature, begin).size())
     printClause(printer, op, signature, begin);
   for (auto [region, body] : llvm::zip(signature.regions, op->getRegions()))
-    printRegion(printer, body, region.name);
+    printRegion(
+        printer, body, region.name,
+        getKernelOperands(op, signature, KernelClause::Captures).getTypes());
   SmallVector<StringRef> elided{"operandSegmentSizes", kCaptureGradients};
   for (auto [name, value] : signature.defaults) {
     auto attribute = op->getAttrOfType<FloatAttr>(name);

@@ -124,6 +124,30 @@ void CheckBuilder::buildDivisibility() {
                    operand.name, signature.name);
 }
 
+Value mlir::pol::buildLeastStep(OpBuilder &builder, Location loc, Value array) {
+  if (cast<MemRefType>(array.getType()).getMemorySpace())
+    return Value();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value count = getValueOrCreateConstantIndexOp(
+      builder, loc, getKnownExtent(builder, loc, array, 0));
+  auto load = [&](OpBuilder &b, Value index) -> Value {
+    return arith::IndexCastOp::create(
+        b, loc, b.getIndexType(), memref::LoadOp::create(b, loc, array, index));
+  };
+  auto loop = scf::ForOp::create(
+      builder, loc, one, count, one, zero,
+      [&](OpBuilder &b, Location, Value index, ValueRange least) {
+        Value before = arith::SubIOp::create(b, loc, index, one);
+        Value step =
+            arith::SubIOp::create(b, loc, load(b, index), load(b, before));
+        scf::YieldOp::create(
+            b, loc,
+            arith::MinSIOp::create(b, loc, least.front(), step).getResult());
+      });
+  return loop.getResult(0);
+}
+
 /// The least and the greatest of the lengths. Those in another memory space are
 /// not for this code to read: kernels take them for what is within bounds.
 void CheckBuilder::buildLengths(const KernelOperand &operand, Value lengths) {
@@ -210,8 +234,10 @@ void CheckBuilder::build() {
 
 void mlir::pol::buildKernelChecks(OpBuilder &builder, Operation *op,
                                   const KernelSignature &signature) {
-  const KernelSignature &variant = signature.getVariant([&](unsigned index) {
-    return getKernelOperand(op, signature, index) != Value();
-  });
+  const KernelSignature &variant = signature.getVariant(
+      [&](unsigned index) {
+        return getKernelOperand(op, signature, index) != Value();
+      },
+      op->getAttrDictionary());
   CheckBuilder(builder, op, variant).build();
 }

@@ -95,8 +95,7 @@ bool Inputs::hasShadow(const KernelOperand &operand) const {
 SmallVector<Value> Inputs::getScattered() const {
   SmallVector<Value> scattered;
   for (auto [number, capture] : llvm::enumerate(getCaptures()))
-    for (auto [kind, region] :
-         llvm::zip(signature.regions, invocation.regions))
+    for (auto [kind, region] : llvm::zip(signature.regions, invocation.regions))
       if (isa<DuplicatedType>(capture.getType()) && kind.isOfScores &&
           isScattered(*region, number))
         scattered.push_back(capture);
@@ -106,13 +105,15 @@ SmallVector<Value> Inputs::getScattered() const {
 bool Inputs::describes(const KernelOperand &operand) const {
   if (operand.isOfSums)
     return !getScattered().empty();
-  if (operand.isOfMask && !needsTileLists(signature, invocation.regions))
+  // The lists are of whole arrays, not of the sequences in them.
+  if (operand.isOfMask && (invocation.getAttr("packed") ||
+                           !needsTileLists(signature, invocation.regions)))
     return false;
   if (operand.clause == KernelClause::Scratch)
     return operand.usedFor.empty() ||
            signature.anyUser(operand, [&](const KernelOperand &gradient) {
-      return hasShadow(gradient) || describes(gradient);
-    });
+             return hasShadow(gradient) || describes(gradient);
+           });
   if (operand.isVariadic())
     return false;
   if (operand.gradientOf.empty())
@@ -228,7 +229,8 @@ static BufferRole getRole(KernelClause clause) {
 static const KernelSignature &getVariantOf(const KernelSignature &signature,
                                            const KernelInvocation &invocation) {
   return signature.getVariant(
-      [&](unsigned index) { return invocation.getOperand(index) != Value(); });
+      [&](unsigned index) { return invocation.getOperand(index) != Value(); },
+      invocation.attributes);
 }
 
 LogicalResult

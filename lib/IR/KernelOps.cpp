@@ -8,6 +8,7 @@
 
 // The kernels: their signatures, and what their attributes may be.
 
+#include "pol/IR/Checks.h"
 #include "pol/IR/PolOps.h"
 #include "pol/IR/RegionActivity.h"
 
@@ -198,6 +199,7 @@ template <typename OpTy> static LogicalResult verifyScores(OpTy op) {
                           })));
 }
 
+/// Checks the window of keys that a query keeps.
 template <typename OpTy> static LogicalResult verifyWindow(OpTy op) {
   IntegerAttr window = op.getWindowAttr();
   if (window && window.getInt() < 0)
@@ -212,6 +214,14 @@ template <typename OpTy> static LogicalResult verifyWindow(OpTy op) {
 template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
   if (failed(verifyScores(op)))
     return failure();
+  if (op.getPacked() && op.getBias())
+    return op.emitOpError("expected no bias where sequences are packed");
+  ShapedType q = getOperandArray(op.getQ().getType(),
+                                 KernelOperand("", KernelClause::Ins, ""));
+  if (op.getPacked() && !q.isDynamicDim(0) && q.getDimSize(0) != 1)
+    return op.emitOpError("expected one batch where sequences are packed, but "
+                          "got ")
+           << q.getDimSize(0);
   bool hasPosition = op.getInputPos() != nullptr;
   bool wantsPosition = op.getCausal() == CausalAlignment::InputPos;
   bool hasRegion = !op.getScore().empty() || !op.getMask().empty();
@@ -223,6 +233,43 @@ template <typename OpTy> static LogicalResult verifyAttention(OpTy op) {
                                           "without causal = "
                                           "#pol.causal<input_pos>");
   return verifyWindow(op);
+}
+
+/// The same where sequences are packed: lengths are then where each sequence
+/// begins, and where the last one ends.
+template <size_t size>
+static std::vector<KernelOperand>
+packSequences(const KernelOperand (&operands)[size]) {
+  std::vector<KernelOperand> packed(std::begin(operands), std::end(operands));
+  for (KernelOperand &operand : packed)
+    if (operand.element == KernelElement::Length) {
+      operand.shape = "F";
+      operand.isOptional = false;
+    }
+  return packed;
+}
+
+/// Sequences begin one after the other, in one batch.
+static void buildSequenceChecks(OpBuilder &builder, Operation *op) {
+  Location loc = op->getLoc();
+  StringRef kernel = op->getName().getStringRef();
+  buildExtentCheck(builder, loc, op->getOperand(0), 0, builder.getIndexAttr(1),
+                   CheckPredicate::eq, "q", kernel);
+  auto build = [&](Value offsets, StringRef name) {
+    Value steps = buildLeastStep(builder, loc, offsets);
+    if (steps)
+      buildCheck(builder, loc, steps, CheckPredicate::ge,
+                 builder.getIndexAttr(0), ("the least step of " + name).str(),
+                 kernel);
+  };
+  auto buildAll = [&](auto attention) {
+    build(attention.getQLengths(), "q_lengths");
+    build(attention.getKLengths(), "k_lengths");
+  };
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    buildAll(forward);
+  else
+    buildAll(cast<AttentionGradOp>(op));
 }
 
 static constexpr KernelRegion kRegions[] = {{"score", true}, {"mask", false}};
@@ -242,9 +289,13 @@ const KernelSignature &AttentionOp::getSignature() {
       checkpoint("sum", "BHS"),
       tileList("tiles", "BHQR", ""),
   };
+  static const std::vector<KernelOperand> packed = packSequences(operands);
+  static const KernelSignature ofPacked{
+      "pol.attention", "pol.attention",    packed, {}, 'H', 'K', kTileLists,
+      kRegions,        buildSequenceChecks};
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {}, 'H', 'K', kTileLists,
-      kRegions};
+      "pol.attention", "pol.attention", operands, {},       'H',      'K',
+      kTileLists,      kRegions,        nullptr,  "packed", &ofPacked};
   return signature;
 }
 
@@ -274,9 +325,19 @@ const KernelSignature &AttentionGradOp::getSignature() {
       tileList("tiles", "BHQR", "dq dbias dcaptures"),
       tileList("key_tiles", "BHUV", "dk dv"),
   };
+  static const std::vector<KernelOperand> packed = packSequences(operands);
+  static const KernelSignature ofPacked{"pol.attention_grad",
+                                        "pol.attention",
+                                        packed,
+                                        {},
+                                        'H',
+                                        'K',
+                                        kTileLists,
+                                        kRegions,
+                                        buildSequenceChecks};
   static const KernelSignature signature{
-      "pol.attention_grad", "pol.attention", operands, {}, 'H', 'K', kTileLists,
-      kRegions};
+      "pol.attention_grad", "pol.attention", operands, {},       'H',      'K',
+      kTileLists,           kRegions,        nullptr,  "packed", &ofPacked};
   return signature;
 }
 

@@ -62,16 +62,22 @@ private:
 };
 } // namespace
 
-/// Whether an argument can stand for a capture: extents of which more is known
-/// outside do no harm.
+/// Whether an argument can stand for a capture: it may be known to be of less
+/// static extents than outside, where casts are folded.
 static bool fits(Type argument, Type wanted) {
   if (argument == wanted)
     return true;
   auto from = dyn_cast<ShapedType>(wanted);
   auto to = dyn_cast<ShapedType>(argument);
-  return from && to && isa<TensorType>(from) == isa<TensorType>(to) &&
-         from.getElementType() == to.getElementType() &&
-         succeeded(verifyCompatibleShape(from, to));
+  if (!from || !to || isa<TensorType>(from) != isa<TensorType>(to) ||
+      from.getElementType() != to.getElementType() || !from.hasRank() ||
+      !to.hasRank() || from.getRank() != to.getRank())
+    return false;
+  return llvm::all_of(
+      llvm::zip_equal(to.getShape(), from.getShape()), [](auto extents) {
+        auto [inside, outside] = extents;
+        return ShapedType::isDynamic(inside) || inside == outside;
+      });
 }
 
 LogicalResult RegionVerifier::verifyArguments(FloatType accumulation,
@@ -146,14 +152,13 @@ bool mlir::pol::needsTileLists(const KernelSignature &signature,
   return false;
 }
 
-Value mlir::pol::buildNumSums(OpBuilder &builder, Location loc,
-                              Value capture) {
+Value mlir::pol::buildNumSums(OpBuilder &builder, Location loc, Value capture) {
   Value count = arith::ConstantIndexOp::create(builder, loc, 2);
   for (int64_t i = 0; i < cast<ShapedType>(capture.getType()).getRank(); ++i)
     count = builder.createOrFold<arith::MulIOp>(
         loc, count,
-        getValueOrCreateConstantIndexOp(
-            builder, loc, getExtent(builder, loc, capture, i)));
+        getValueOrCreateConstantIndexOp(builder, loc,
+                                        getExtent(builder, loc, capture, i)));
   return count;
 }
 

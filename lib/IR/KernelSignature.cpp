@@ -45,9 +45,16 @@ const DerivedExtent *KernelSignature::getDerived(char letter) const {
   return found == derived.end() ? nullptr : found;
 }
 
-const KernelSignature &KernelSignature::getVariant(
-    function_ref<bool(unsigned index)> isPresent) const {
-  return variant && isPresent(getIndex(variantWith)) ? *variant : *this;
+const KernelSignature &
+KernelSignature::getVariant(function_ref<bool(unsigned index)> hasOperand,
+                            DictionaryAttr attributes) const {
+  if (!variant)
+    return *this;
+  unsigned index = getIndex(variantWith);
+  bool isThere = index < operands.size()
+                     ? hasOperand(index)
+                     : attributes && attributes.contains(variantWith);
+  return isThere ? *variant : *this;
 }
 
 bool KernelSignature::hasOptionalOperands() const {
@@ -272,7 +279,8 @@ LogicalResult Verifier::verifyPresence() {
   unsigned checkpoints = 0;
   unsigned given = 0;
   for (const KernelOperand &operand : signature.operands) {
-    bool isPresent = has(operand);
+    bool isPresent =
+        operand.isVariadic() ? has(operand) : get(operand.name) != Value();
     if (!isPresent && !operand.isOptional)
       return op->emitOpError("expected one operand ") << operand.name;
     if (operand.clause == KernelClause::Checkpoints) {
@@ -348,13 +356,15 @@ LogicalResult Verifier::verifyShadow(const KernelOperand &gradient) {
 /// a mask keeps may become plainer as a program is simplified.
 LogicalResult Verifier::verifyTileList(const KernelOperand &list) {
   auto isMask = [](const KernelRegion &kind) { return !kind.isOfScores; };
-  size_t mask = llvm::find_if(signature.regions, isMask) -
-                signature.regions.begin();
-  bool hasMask =
-      mask < op->getNumRegions() && !op->getRegion(mask).empty();
+  size_t mask =
+      llvm::find_if(signature.regions, isMask) - signature.regions.begin();
+  bool hasMask = mask < op->getNumRegions() && !op->getRegion(mask).empty();
   if (has(list) && !hasMask)
     return op->emitOpError("expected no scratch ")
            << list.name << " without a mask";
+  if (has(list) && op->hasAttr("packed"))
+    return op->emitOpError("expected no scratch ")
+           << list.name << " where sequences are packed";
   return success();
 }
 
@@ -562,8 +572,10 @@ LogicalResult Verifier::verifyResults() {
 
 LogicalResult mlir::pol::verifyKernel(Operation *op,
                                       const KernelSignature &signature) {
-  const KernelSignature &variant = signature.getVariant([&](unsigned index) {
-    return getKernelOperand(op, signature, index) != Value();
-  });
+  const KernelSignature &variant = signature.getVariant(
+      [&](unsigned index) {
+        return getKernelOperand(op, signature, index) != Value();
+      },
+      op->getAttrDictionary());
   return Verifier(op, variant).verify();
 }

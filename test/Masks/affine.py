@@ -179,12 +179,40 @@ def _masks():
                                  & (q - k <= 30)), exact=False, interval=False)
 
 
-def _check(compiled, oracle, exact, interval):
+def _far_masks():
+    """Comparisons with numbers that are far from all positions, of captures."""
+    variables = {"q": lambda q, k: q + 0 * k, "kv": lambda q, k: k + 0 * q,
+                 "d": lambda q, k: q - k}
+    last = (1 << 63) - 1
+    numbers = (last, last - 40, 1 << 62, 1 << 61, -(1 << 61), -(1 << 62),
+               40 - last, -last - 1)
+    for (name, value), (predicate, compare) in itertools.product(
+            variables.items(), (("sle", np.less_equal), ("sge", np.greater_equal),
+                                ("eq", np.equal), ("ult", None))):
+        for number, far in enumerate(numbers):
+            text = Text()
+            side = (text.op("arith.subi", "%q", "%kv") if name == "d"
+                    else f"%{name}")
+            mask = masks.Mask(
+                f"far_{name}_{predicate}_{number}",
+                text.done(text.compare(predicate, side, "%far")),
+                {"far": "index"}, {"far": far})
+
+            def oracle(b, q, k, value=value, compare=compare, far=far):
+                if compare is None:
+                    return value(q, k).astype(np.uint64) < np.uint64(
+                        far % (1 << 64))
+                return compare(value(q, k), far)
+
+            yield mask, oracle, True, None
+
+
+def _check(compiled, oracle, exact, interval, extents):
     name = compiled.mask.name
     if interval is not None and compiled.is_interval != interval:
         yield f"isInterval is {compiled.is_interval}"
     batches = (0, 1) if compiled.mask.captures else (0,)
-    for queries, keys in itertools.product(_EXTENTS, _EXTENTS):
+    for queries, keys in itertools.product(extents, extents):
         for first, batch in itertools.product((0, 37, -20), batches):
             grid = masks.Grid(first, queries, keys)
             where = f"{queries} queries from {first}, {keys} keys, batch {batch}"
@@ -212,15 +240,17 @@ def main():
     parser.add_argument("--opt", required=True, help="pol-test-opt")
     parser.add_argument("--llvm-bin", required=True)
     options = parser.parse_args()
-    cases, failures = list(_masks()), 0
+    cases = [(*case, _EXTENTS) for case in _masks()]
+    cases += [(*case, (17,)) for case in _far_masks()]
+    failures = 0
     with tempfile.TemporaryDirectory() as folder:
         library = masks.Tools(options.opt, options.llvm_bin, folder).compile(
             [c[0] for c in cases], level=1)
-        for mask, oracle, exact, interval in cases:
-            problems = list(_check(masks.Compiled(library, mask), oracle, exact,
-                                   interval))
+        for mask, *how in cases:
+            problems = list(_check(masks.Compiled(library, mask), *how))
             failures += bool(problems)
-            print(f"{mask.name}: {len(problems) or 'no'} problems")
+            if problems:
+                print(f"{mask.name}: {len(problems)} problems")
             for problem in problems[:3]:
                 print(f"  {problem}")
     print(f"{len(cases)} masks, {failures} of them wrong")

@@ -32,7 +32,7 @@ class Generator:
         self.seed, self.lines, self.count = seed, [], 0
         self.captures, self.values = {}, {}
         self.numbers = {"index": ["%q", "%kv", "%q", "%kv", "%b", "%h"]}
-        self.hostility = self.rng.choice((0, 0, 0.03, 0.2))
+        self.hostility = self.rng.choice((0, 0, 0.05, 0.3))
         # What is asked of: not so much that most masks are all or nothing.
         self.grid = masks.Grid(
             self.rng.choice((0, 0, 0, 5, 20, -9)), self.rng.randint(1, 40),
@@ -203,10 +203,35 @@ class Generator:
         return self.add(f"arith.cmpi {self.rng.choice(_PREDICATES)}, "
                         f"{variable}, {other} : index")
 
+    def wrapping(self):
+        """A sum or product of a position that wraps in the middle of a box."""
+        kind = self.rng.choice(tuple(_WIDTHS))
+        last = (1 << (_WIDTHS[kind] - 1)) - 1
+        at = self.rng.choice(("%q", "%kv"))
+        if kind != "index":
+            at = self.add(f"arith.index_cast {at} : index to {kind}")
+        sign, near = self.rng.choice((-1, 1)), self.rng.randint(0, 40)
+        if self.rng.random() < 0.7:
+            other = self.add(f"arith.constant {sign * (last - near)} : {kind}")
+            name = "addi" if sign > 0 else "subi"
+            if self.rng.random() < 0.5:
+                name = {"addi": "subi", "subi": "addi"}[name]
+        else:
+            other = self.add(f"arith.constant {sign * (last // (near + 1))} : "
+                             f"{kind}")
+            name = "muli"
+        made = self.add(f"arith.{name} {at}, {other} : {kind}")
+        bound = self.rng.choice((0, near, last // 2, -last // 2, last - 40))
+        bound = self.add(f"arith.constant {bound} : {kind}")
+        return self.add(f"arith.cmpi {self.rng.choice(_PREDICATES)}, {made}, "
+                        f"{bound} : {kind}")
+
     def condition(self, depth):
         choice = self.rng.random()
-        if choice < 0.4:
+        if choice < 0.32:
             return self.difference()
+        if choice < 0.4:
+            return self.wrapping()
         if choice < 0.45:
             return self.load("i1")
         if choice < 0.48:

@@ -251,17 +251,18 @@ def gate():
 
 
 def square_root():
-    """s + sqrt(a[h]) of a positive number, minus its inverse."""
-    a = Capture(("H",), make=positive)
+    """s + sqrt(a[kv]) of a positive number, minus its inverse. Of one number for
+    a head, all scores would be off alike, and the gradient 0."""
+    a = Capture(("T",), make=positive)
 
     def text(e, s):
-        return e.sub(e.add(s, e.op("math.sqrt", e.load(a, e.h))),
-                     e.op("math.rsqrt", e.load(a, e.h)))
+        return e.sub(e.add(s, e.op("math.sqrt", e.load(a, e.kv))),
+                     e.op("math.rsqrt", e.load(a, e.kv)))
 
     def values(r, s):
-        root = np.sqrt(r.load(a, r.h))
+        root = np.sqrt(r.load(a, r.kv))
         return (s + root - 1 / root, _ones(s),
-                [(a, (r.h,), 0.5 / root + 0.5 / root**3)])
+                [(a, (r.kv,), 0.5 / root + 0.5 / root**3)])
     return Score("square_root", text, values, (a,))
 
 

@@ -5,7 +5,8 @@ cross tiles and are ragged, and some of which have an extent of 0 or 1.
 `differences` compares compiled gradients with central differences of the
 oracle's loss. `poison` puts NaN and infinities where nothing is kept, and where
 some queries keep a key and others do not. `short-forms` asks for the same bits
-of an attribute and of the region that says the same. `parse` compiles nothing:
+of an attribute and of the region that says the same, `packed` of a sequence
+among others and alone. `parse` compiles nothing:
 it asks pol-opt whether it reads all of these functions.
 """
 
@@ -14,6 +15,7 @@ import sys
 import numpy as np
 
 import cases
+import packed as packing
 import paths  # noqa: F401
 import poison as poisons
 import short_forms
@@ -30,7 +32,8 @@ MINIMUM = {"forward": {"attention": 1500},
            "backward": {"attention_grad": 1800},
            "differences": {"attention_grad": 150},
            "poison": {"attention": 300, "attention_grad": 300},
-           "short-forms": {"attention": 60, "attention_grad": 80}}
+           "short-forms": {"attention": 60, "attention_grad": 80},
+           "packed": {"attention": 200, "attention_grad": 250}}
 
 # Of optimization: there are many functions, and little is asked of each.
 LEVEL = 1
@@ -201,12 +204,17 @@ def same_bits(suite):
     return MINIMUM["short-forms"]
 
 
+def packed(suite):
+    packing.run(suite)
+    return MINIMUM["packed"]
+
+
 PARTS = {"forward": forward, "backward": backward,
          "differences": compare_with_differences, "poison": poison,
-         "short-forms": same_bits, "parse": parse}
+         "short-forms": same_bits, "packed": packed, "parse": parse}
 
 # Those that compare functions with the oracle, or with each other.
-COMPARED = ("forward", "backward", "poison", "short-forms")
+COMPARED = ("forward", "backward", "poison", "short-forms", "packed")
 
 if __name__ == "__main__":
     sys.exit(suites.run(__doc__, PARTS))

@@ -111,8 +111,28 @@ def add_function(text, arguments):
     return f"func.func @example({types}) {{\n{text}}}\n"
 
 
+def wrap_region(text):
+    """Puts an attention around a region of it. A capture of which no element is
+    read is a number."""
+    kind, names = re.match(r"(score|mask)\((.*?)\)", text).groups()
+    captures = names.split(", ")[5 if kind == "score" else 4:]
+    reads = dict(re.findall(r"tensor\.extract (%\w+)\[.*\] : (tensor<.*>)",
+                            text))
+    types = [reads.get(name, "f32") for name in captures]
+    given = ", ".join(f"%c{i}" for i in range(len(types)))
+    array = "tensor<2x8x?x8xf32>"
+    parameters = ", ".join([f"%x: {array}", *(
+        f"%c{i}: {t}" for i, t in enumerate(types))])
+    clause = f"captures({given} : {', '.join(types)})" if types else ""
+    return (f"func.func @example({parameters}) {{\n"
+            f"%r = pol.attention ins(%x, %x, %x : {array}, {array}, {array}) "
+            f"{clause} outs(%x : {array}) {text} -> {array}\nreturn\n}}\n")
+
+
 def wrap(text, arguments):
     """The module that an example is part of."""
+    if re.match(r"(score|mask)\(", text):
+        return wrap_region(text)
     if re.search(r"^(module|func\.func|gpu\.module|pol\.description)\b", text,
                  re.M):
         return add_symbols(text)

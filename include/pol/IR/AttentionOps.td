@@ -56,6 +56,13 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
     max). Vaswani et al., *Attention Is All You Need*, 2017; Ainslie et al.,
     *GQA*, 2023.
 
+    With `packed`, the batch is 1 and holds sequences one behind the other:
+    `q_lengths` and `k_lengths`, [N + 1], say where each of N begins in q and in
+    k, and where the last one ends. Each attends to itself, with positions that
+    begin at 0, or at `input_pos`, in each; to regions, its number is the batch.
+    With `bottom_right`, pos is its own T − S. Rows outside of all sequences keep
+    no key. There is no bias then but what a region computes.
+
     Two regions make variants. `score` takes a score, cap(scale · Σ q·k), and
     what it yields, plus the bias, is what counts; it is only evaluated where a
     key is kept. `mask` yields whether a query keeps a key. Their arguments are,
@@ -116,7 +123,7 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<Pol_CausalAttr>:$causal,
                        OptionalAttr<F64Attr>:$softcap,
-                       OptionalAttr<I64Attr>:$window);
+                       OptionalAttr<I64Attr>:$window, UnitAttr:$packed);
   let regions = (region AnyRegion:$score, AnyRegion:$mask);
 }
 
@@ -190,7 +197,7 @@ def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<Pol_CausalAttr>:$causal,
                        OptionalAttr<F64Attr>:$softcap,
-                       OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<I64Attr>:$window, UnitAttr:$packed,
                        OptionalAttr<DenseI64ArrayAttr>:$capture_gradients);
   let regions = (region AnyRegion:$score, AnyRegion:$mask);
 }

@@ -33,9 +33,9 @@ struct AxisUse {
   Value cap;
 };
 
-/// A load each of whose indices is one axis at most, shifted by what is the same
-/// at all positions, and each axis is in one index at most. Of batch and head
-/// the index may also be the lesser of it and what is the same everywhere.
+/// A load each of whose indices is one axis at most, shifted by what is the
+/// same at all positions, and each axis is in one index at most. Of batch and
+/// head the index may also be the lesser of it and what is the same everywhere.
 struct PlacedLoad {
   std::array<AxisUse, kNumScoreAxes> axes;
 

@@ -47,6 +47,10 @@ void buildShapeCheck(OpBuilder &builder, Location loc, Value shaped,
                      ArrayRef<OpFoldResult> shape, StringRef name,
                      StringRef kernel);
 
+/// The least difference of neighbours in an array of rank 1 of integers, an
+/// index; null where it is not for this code to read.
+Value buildLeastStep(OpBuilder &builder, Location loc, Value array);
+
 } // namespace mlir::pol
 
 #endif // POL_IR_CHECKS_H

@@ -246,9 +246,9 @@ struct KernelSignature {
   ArrayRef<KernelRegion> regions = {};
   /// Builds checks of an op beyond those of shapes and lengths, if not null.
   void (*buildMoreChecks)(OpBuilder &builder, Operation *op) = nullptr;
-  /// The signature that counts, other than for names and clauses, where the
-  /// optional operand of that name is there: shapes may be others, and optional
-  /// operands required.
+  /// The signature that counts, other than for names and clauses, where there
+  /// is an operand or an attribute of that name: shapes may be others, and
+  /// optional operands required.
   StringRef variantWith = {};
   const KernelSignature *variant = nullptr;
 
@@ -263,9 +263,11 @@ struct KernelSignature {
   unsigned getIndex(StringRef operand) const;
   /// How a letter is computed, null for those of operands.
   const DerivedExtent *getDerived(char letter) const;
-  /// The variant that counts for the operands that are there.
+  /// The variant that counts for what is there: an operand at a position, or
+  /// an attribute.
   const KernelSignature &
-  getVariant(function_ref<bool(unsigned index)> isPresent) const;
+  getVariant(function_ref<bool(unsigned index)> hasOperand,
+             DictionaryAttr attributes) const;
 };
 
 /// Rows are summed in at most this many blocks, of a multiple of

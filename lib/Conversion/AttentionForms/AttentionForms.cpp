@@ -15,8 +15,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
-#include "pol/IR/PolOps.h"
 #include "pol/Conversion/Passes.h"
+#include "pol/IR/PolOps.h"
 
 namespace mlir::pol {
 #define GEN_PASS_DEF_EXPANDATTENTIONFORMS
@@ -50,9 +50,11 @@ private:
   enum MaskArgument { Batch, Head, QueryAt, KeyAt };
 
   bool hasScoreForm() { return op.getSoftcapAttr() || op.getBias(); }
-  bool hasMaskForm() {
-    return op.getCausal() || op.getQLengths() || op.getKLengths();
+  /// Of packed sequences, lengths are no mask but where each one is.
+  bool hasLengths() {
+    return !op.getPacked() && (op.getQLengths() || op.getKLengths());
   }
+  bool hasMaskForm() { return op.getCausal() || hasLengths(); }
   /// A capture's number.
   unsigned capture(Value value) {
     captures.push_back(value);
@@ -74,6 +76,7 @@ private:
   void findAlignment();
   void findCaptures();
   Value getAligned(OpBuilder &builder, Block &block);
+  Value getSpan(OpBuilder &builder, Block &block, unsigned offsets);
   void completeArguments(Region &region, bool isOfScores);
   Value getRow(OpBuilder &builder, Block &block, Value query,
                unsigned numArguments);
@@ -92,8 +95,8 @@ private:
   /// What is added to the rows of queries; null for 0.
   Value position;
   /// Numbers of captures; of `firstKey`, the first one in the window of row 0.
-  std::optional<unsigned> rowShift, firstKey, alignment, queryLengths,
-      keyLengths, bias;
+  std::optional<unsigned> rowShift, firstKey, alignment, queryOffsets,
+      keyOffsets, queryLengths, keyLengths, bias;
   std::optional<int64_t> knownAlignment;
 };
 } // namespace
@@ -108,6 +111,11 @@ template <typename OpTy> void FormExpansion<OpTy>::findPosition() {
 template <typename OpTy> void FormExpansion<OpTy>::findAlignment() {
   if (op.getCausal() != CausalAlignment::BottomRight)
     return;
+  if (op.getPacked()) {
+    queryOffsets = capture(op.getQLengths());
+    keyOffsets = capture(op.getKLengths());
+    return;
+  }
   int64_t queries = cast<MemRefType>(op.getQ().getType()).getDimSize(2);
   int64_t keys = cast<MemRefType>(op.getK().getType()).getDimSize(2);
   if (!ShapedType::isDynamic(queries) && !ShapedType::isDynamic(keys)) {
@@ -131,12 +139,13 @@ template <typename OpTy> void FormExpansion<OpTy>::findCaptures() {
         rewriter, loc, least, index(rewriter, op.getWindowAttr().getInt()));
     firstKey = capture(clamp(rewriter, first, -kFarthest, kFarthest));
   }
-  bool usesRows = op.getQLengths() || op.getBias() || firstKey;
+  bool isMasked = hasLengths();
+  bool usesRows = (isMasked && op.getQLengths()) || op.getBias() || firstKey;
   if (position && usesRows)
     rowShift = capture(position);
-  if (op.getQLengths())
+  if (isMasked && op.getQLengths())
     queryLengths = capture(op.getQLengths());
-  if (op.getKLengths())
+  if (isMasked && op.getKLengths())
     keyLengths = capture(op.getKLengths());
   if (op.getBias())
     bias = capture(op.getBias());
@@ -168,13 +177,30 @@ Value FormExpansion<OpTy>::getRow(OpBuilder &builder, Block &block, Value query,
   return arith::SubIOp::create(builder, loc, query, shift);
 }
 
+/// How long a packed sequence is.
+template <typename OpTy>
+Value FormExpansion<OpTy>::getSpan(OpBuilder &builder, Block &block,
+                                   unsigned offsets) {
+  Value array = block.getArgument(KeyAt + 1 + offsets);
+  Value batch = block.getArgument(Batch);
+  Value next = arith::AddIOp::create(builder, loc, batch, index(builder, 1));
+  return arith::SubIOp::create(builder, loc, getLength(builder, array, next),
+                               getLength(builder, array, batch));
+}
+
 /// The last key that causality lets a query see.
 template <typename OpTy>
 Value FormExpansion<OpTy>::getAligned(OpBuilder &builder, Block &block) {
   constexpr unsigned numArguments = KeyAt + 1;
   Value query = block.getArgument(QueryAt);
   Value shift;
-  if (alignment)
+  if (queryOffsets)
+    shift = clamp(builder,
+                  arith::SubIOp::create(builder, loc,
+                                        getSpan(builder, block, *keyOffsets),
+                                        getSpan(builder, block, *queryOffsets)),
+                  -kFarthest, kFarthest);
+  else if (alignment)
     shift = clamp(builder, block.getArgument(numArguments + *alignment),
                   -kFarthest, kFarthest);
   else if (knownAlignment.value_or(0) != 0)
@@ -323,8 +349,8 @@ template <typename OpTy> void FormExpansion<OpTy>::replace() {
       values = captureGradients;
     else if (operand.name == "input_pos" && position)
       values = {position};
-    else if (llvm::is_contained({"bias", "q_lengths", "k_lengths", "dbias"},
-                                operand.name))
+    else if (operand.name == "bias" || operand.name == "dbias" ||
+             (operand.element == KernelElement::Length && !op.getPacked()))
       values.clear();
     state.addOperands(values);
     sizes.push_back(values.size());

@@ -90,9 +90,10 @@ Value QueryExpansion::buildSum(OpBuilder &builder) {
 
 void QueryExpansion::build(OpBuilder &builder) {
   FloatBuilder floats{builder, loc, type};
+  scores.findKeys(builder, query);
   maximum = buildMaximumScore(builder);
   sum = buildSum(builder);
-  Value row[] = {query.batch, query.head, query.row};
+  SmallVector<Value> row = query.getPlace();
   if (op.getMax()) {
     floats.store(maximum, op.getMax(), row);
     floats.store(sum, op.getSum(), row);
@@ -113,7 +114,7 @@ void QueryExpansion::buildResult(OpBuilder &builder) {
         [&](OpBuilder &outer, Value key) { return getNumerator(outer, key); },
         [&](OpBuilder &inner, Value key, Value column) {
           return FloatBuilder{inner, loc, type}.load(
-              op.getV(), ValueRange{query.batch, query.keyHead, key, column});
+              op.getV(), append(scores.getKeyPlace(inner, query, key), column));
         });
     return SmallVector<Value>();
   };
@@ -124,8 +125,7 @@ void QueryExpansion::buildResult(OpBuilder &builder) {
         FloatBuilder floats{b, loc, type};
         Value result = arith::SelectOp::create(
             b, loc, isEmpty, floats.constant(0.0), floats.divide(total, sum));
-        floats.store(result, op.getO(),
-                     ValueRange{query.batch, query.head, query.row, column});
+        floats.store(result, op.getO(), append(query.getPlace(), column));
       });
 }
 

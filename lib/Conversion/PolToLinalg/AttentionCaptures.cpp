@@ -33,8 +33,9 @@ public:
                   unsigned number, Value destination, Value firstSum)
       : gradients(gradients), scores(gradients.scores), loc(gradients.loc),
         argument(number + kFirstScoreCapture), destination(destination),
-        firstSum(firstSum),
-        extents{scores.batches, scores.heads, scores.queries, scores.keys} {}
+        firstSum(firstSum), extents{scores.getNumSequences(builder),
+                                    scores.heads, scores.queries, scores.keys} {
+  }
 
   void build(OpBuilder &builder);
 
@@ -217,9 +218,23 @@ Value CaptureGradient::sumKeys(OpBuilder &builder, const Query &query,
     });
   };
   if (isOne) {
-    KeptRange kept{{}, [&](OpBuilder &b, Value at) {
-                     return scores.isKept(b, query, at);
-                   }};
+    KeptRange kept{
+        {}, [&](OpBuilder &b, Value at) -> Value {
+          Value exists = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::slt, at, query.sequence.numKeys);
+          return scf::IfOp::create(
+                     b, loc, exists,
+                     [&](OpBuilder &inner, Location) {
+                       scf::YieldOp::create(inner, loc,
+                                            scores.isKept(inner, query, at));
+                     },
+                     [&](OpBuilder &inner, Location) {
+                       Value no =
+                           arith::ConstantIntOp::create(inner, loc, 0, 1);
+                       scf::YieldOp::create(inner, loc, no);
+                     })
+              .getResult(0);
+        }};
     return getAddend(builder, kept, key);
   }
   auto addRange = [&](OpBuilder &b, const KeptRange &kept, ValueRange running) {
@@ -238,7 +253,7 @@ Value CaptureGradient::sumKeys(OpBuilder &builder, const Query &query,
 void CaptureGradient::addPlaced(OpBuilder &builder, Operation *load,
                                 const PlacedLoad &map) {
   Value zero = constant(builder, 0);
-  Query nowhere{zero, zero, zero, zero, zero};
+  Query nowhere{{zero, zero, {}, {}, zero, zero}, zero, zero, zero, zero};
   SmallVector<OpFoldResult> owners;
   std::array<Value, kNumScoreAxes> caps;
   for (auto [axis, use] : llvm::enumerate(map.axes)) {
@@ -256,14 +271,20 @@ void CaptureGradient::addPlaced(OpBuilder &builder, Operation *load,
     for (auto [axis, use] : llvm::enumerate(map.axes))
       groups[axis] = getGroup(b, axis, use, owner[axis], caps[axis]);
     Value sum = sumOver(b, groups[Batch], [&](OpBuilder &b1, Value batch) {
+      Sequence sequence = scores.getSequence(b1, batch);
+      // Sequences may be shorter than their array.
+      IndexRange rows{groups[Row].begin,
+                      buildMin(b1, loc, groups[Row].end, sequence.numQueries)};
       return sumOver(b1, groups[Head], [&](OpBuilder &b2, Value head) {
-        return sumOver(b2, groups[Row], [&](OpBuilder &b3, Value row) {
-          Query query = scores.getQuery(b3, batch, head, row);
+        return sumOver(b2, rows, [&](OpBuilder &b3, Value row) {
+          Query query = scores.getQuery(b3, sequence, head, row);
           return sumKeys(b3, query, map.axes[Key].isUsed, owner[Key], load);
         });
       });
     });
-    Query query = scores.getQuery(b, owner[Batch], owner[Head], owner[Row]);
+    Sequence first = nowhere.sequence;
+    first.batch = owner[Batch];
+    Query query = scores.getQuery(b, first, owner[Head], owner[Row]);
     SmallVector<Value> indices;
     for (Value index : load->getOperands().drop_front())
       indices.push_back(evaluate(b, index, query, owner[Key]));
@@ -302,22 +323,24 @@ void CaptureGradient::addScattered(OpBuilder &builder,
     scores.overKeys(b, query, {}, addRange);
   };
   Value zero = constant(builder, 0);
+  auto addSequence = [&](OpBuilder &b, const Sequence &sequence) {
+    buildLoop(b, loc, zero, scores.heads, 1,
+              [&](OpBuilder &b1, Location, ValueRange head) {
+                buildLoop(b1, loc, zero, sequence.numQueries, 1,
+                          [&](OpBuilder &b2, Location, ValueRange row) {
+                            addQuery(b2,
+                                     scores.getQuery(b2, sequence, head.front(),
+                                                     row.front()));
+                          });
+              });
+  };
   // A loop of one trip, as what runs on a GPU is loops.
   buildParallelLoop(
       builder, loc, {builder.getIndexAttr(1)},
       [&](OpBuilder &b0, Location, ValueRange) {
-        buildLoop(b0, loc, zero, scores.batches, 1,
+        buildLoop(b0, loc, zero, extents[Batch], 1,
                   [&](OpBuilder &b1, Location, ValueRange batch) {
-                    buildLoop(
-                        b1, loc, zero, scores.heads, 1,
-                        [&](OpBuilder &b2, Location, ValueRange head) {
-                          buildLoop(
-                              b2, loc, zero, scores.queries, 1,
-                              [&](OpBuilder &b3, Location, ValueRange row) {
-                                addQuery(b3, scores.getQuery(b3, batch[0],
-                                                             head[0], row[0]));
-                              });
-                        });
+                    addSequence(b1, scores.getSequence(b1, batch.front()));
                   });
       });
 }

@@ -27,9 +27,9 @@ public:
 
 private:
   void buildDelta(OpBuilder &builder, const Query &query);
-  void buildDq(OpBuilder &builder, const Query &query);
-  void buildKeyGradient(OpBuilder &builder, Value batch, Value keyHead,
-                        Value key, bool isOfValues);
+  void buildDq(OpBuilder &builder, Query query);
+  void buildKeyGradient(OpBuilder &builder, const Sequence &sequence,
+                        Value keyHead, Value key, bool isOfValues);
 };
 } // namespace
 
@@ -39,16 +39,17 @@ void GradExpansion::buildDelta(OpBuilder &builder, const Query &query) {
       buildBlockedSum(builder, loc, getAsOpFoldResult(scores.valueDepth),
                       sumBlock, type, [&](OpBuilder &b, Location, Value e) {
                         FloatBuilder floats{b, loc, type};
-                        Value at[] = {query.batch, query.head, query.row, e};
+                        SmallVector<Value> at = append(query.getPlace(), e);
                         return floats.multiply(floats.load(op.getDout(), at),
                                                floats.load(op.getO(), at));
                       });
-  FloatBuilder{builder, loc, type}.store(
-      delta, op.getDelta(), ValueRange{query.batch, query.head, query.row});
+  FloatBuilder{builder, loc, type}.store(delta, op.getDelta(),
+                                         query.getPlace());
 }
 
 /// dq = scale · Σ ds · k over keys
-void GradExpansion::buildDq(OpBuilder &builder, const Query &query) {
+void GradExpansion::buildDq(OpBuilder &builder, Query query) {
+  scores.findKeys(builder, query);
   TileSums tileSums(builder, loc, type, sumBlock);
   auto addRange = [&](OpBuilder &b, const KeptRange &kept, ValueRange) {
     tileSums.add(
@@ -58,7 +59,7 @@ void GradExpansion::buildDq(OpBuilder &builder, const Query &query) {
         },
         [&](OpBuilder &inner, Value key, Value column) {
           return FloatBuilder{inner, loc, type}.load(
-              op.getK(), ValueRange{query.batch, query.keyHead, key, column});
+              op.getK(), append(scores.getKeyPlace(inner, query, key), column));
         });
     return SmallVector<Value>();
   };
@@ -68,15 +69,15 @@ void GradExpansion::buildDq(OpBuilder &builder, const Query &query) {
       [&](OpBuilder &b, Value column, Value sum) {
         FloatBuilder floats{b, loc, type};
         floats.store(floats.multiply(scores.scale, sum), op.getDq(),
-                     ValueRange{query.batch, query.head, query.row, column});
+                     append(query.getPlace(), column));
       });
 }
 
 /// dk = scale · Σ ds · q, or dv = Σ P · dout, over the queries that keep a key,
 /// in all heads that read it.
-void GradExpansion::buildKeyGradient(OpBuilder &builder, Value batch,
-                                     Value keyHead, Value key,
-                                     bool isOfValues) {
+void GradExpansion::buildKeyGradient(OpBuilder &builder,
+                                     const Sequence &sequence, Value keyHead,
+                                     Value key, bool isOfValues) {
   TileSums tileSums(builder, loc, type, sumBlock);
   Value firstHead =
       arith::MulIOp::create(builder, loc, keyHead, scores.groupSize);
@@ -85,23 +86,27 @@ void GradExpansion::buildKeyGradient(OpBuilder &builder, Value batch,
       builder, loc, scores.heads,
       arith::AddIOp::create(builder, loc, firstHead, scores.groupSize));
   auto addHead = [&](OpBuilder &b, Location, ValueRange head) {
-    auto getFactor = [&](OpBuilder &outer, Value row) {
-      Query query = scores.getQuery(outer, batch, head.front(), row);
+    auto getQuery = [&](OpBuilder &outer, Value number) {
+      Query query = scores.getQuery(outer, sequence, head.front(), number);
       query.keyHead = keyHead;
+      return query;
+    };
+    auto getFactor = [&](OpBuilder &outer, Value number) {
+      Query query = getQuery(outer, number);
       if (!isOfValues)
         return getProductGradient(outer, query, key);
       return getWeight(outer, query, scores.getScore(outer, query, key).value);
     };
     auto addRange = [&](OpBuilder &outer, const KeptRange &kept, ValueRange) {
       tileSums.add(outer, kept, getFactor,
-                   [&](OpBuilder &inner, Value row, Value column) {
+                   [&](OpBuilder &inner, Value number, Value column) {
                      return FloatBuilder{inner, loc, type}.load(
                          isOfValues ? op.getDout() : op.getQ(),
-                         ValueRange{batch, head.front(), row, column});
+                         append(getQuery(inner, number).getPlace(), column));
                    });
       return SmallVector<Value>();
     };
-    scores.overQueries(b, batch, head.front(), key, {}, addRange);
+    scores.overQueries(b, sequence, head.front(), key, {}, addRange);
   };
   tileSums.build(
       builder, isOfValues ? scores.valueDepth : scores.depth,
@@ -110,8 +115,9 @@ void GradExpansion::buildKeyGradient(OpBuilder &builder, Value batch,
         FloatBuilder floats{b, loc, type};
         if (!isOfValues)
           sum = floats.multiply(scores.scale, sum);
+        Query reader{sequence, keyHead, Value(), Value(), keyHead};
         floats.store(sum, isOfValues ? op.getDv() : op.getDk(),
-                     ValueRange{batch, keyHead, key, column});
+                     append(scores.getKeyPlace(b, reader, key), column));
       });
 }
 
@@ -126,12 +132,10 @@ void GradExpansion::build(OpBuilder &builder) {
         builder, [&](OpBuilder &b, const Query &query) { buildDq(b, query); });
   for (bool isOfValues : {false, true})
     if (isOfValues ? op.getDv() : op.getDk())
-      buildParallelLoop(
-          builder, loc,
-          getAsOpFoldResult({scores.batches, scores.keyHeads, scores.keys}),
-          [&](OpBuilder &b, Location, ValueRange at) {
-            buildKeyGradient(b, at[0], at[1], at[2], isOfValues);
-          });
+      scores.forEachKey(builder, [&](OpBuilder &b, const Sequence &sequence,
+                                     Value keyHead, Value key) {
+        buildKeyGradient(b, sequence, keyHead, key, isOfValues);
+      });
   buildCaptureGradients(builder, *this);
 }
 

@@ -18,7 +18,7 @@ using namespace mlir::pol;
 Value ScoreGradients::getWeight(OpBuilder &builder, const Query &query,
                                 Value score) {
   FloatBuilder floats{builder, loc, type};
-  Value row[] = {query.batch, query.head, query.row};
+  SmallVector<Value> row = query.getPlace();
   Value shifted = floats.subtract(score, floats.load(op.getMax(), row));
   return floats.divide(floats.exp(shifted), floats.load(op.getSum(), row));
 }
@@ -28,18 +28,17 @@ RegionGradient ScoreGradients::getGradient(OpBuilder &builder,
                                            bool wantsProduct,
                                            ArrayRef<unsigned> captures) {
   Score score = scores.getScore(builder, query, key);
+  SmallVector<Value> keyPlace = scores.getKeyPlace(builder, query, key);
   Value weightGradient = buildBlockedSum(
       builder, loc, getAsOpFoldResult(scores.valueDepth), sumBlock, type,
       [&](OpBuilder &b, Location, Value e) {
         FloatBuilder floats{b, loc, type};
-        Value dout = floats.load(
-            op.getDout(), ValueRange{query.batch, query.head, query.row, e});
-        Value v = floats.load(op.getV(),
-                              ValueRange{query.batch, query.keyHead, key, e});
+        Value dout = floats.load(op.getDout(), append(query.getPlace(), e));
+        Value v = floats.load(op.getV(), append(keyPlace, e));
         return floats.multiply(dout, v);
       });
   FloatBuilder floats{builder, loc, type};
-  Value row[] = {query.batch, query.head, query.row};
+  SmallVector<Value> row = query.getPlace();
   Value difference =
       floats.subtract(weightGradient, floats.load(op.getDelta(), row));
   Value seed =

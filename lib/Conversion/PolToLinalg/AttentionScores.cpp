@@ -92,22 +92,147 @@ void AttentionScores::buildScale(OpBuilder &builder) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-void AttentionScores::forEachQuery(
-    OpBuilder &builder, function_ref<void(OpBuilder &, const Query &)> body) {
-  buildParallelLoop(builder, inputs.loc,
-                    getAsOpFoldResult({batches, heads, queries}),
-                    [&](OpBuilder &b, Location, ValueRange at) {
-                      body(b, getQuery(b, at[0], at[1], at[2]));
-                    });
+/// An index behind an offset, which is null for 0.
+Value AttentionScores::add(OpBuilder &builder, Value offset, Value index) {
+  return offset ? arith::AddIOp::create(builder, inputs.loc, offset, index)
+                      .getResult()
+                : index;
 }
 
-Query AttentionScores::getQuery(OpBuilder &builder, Value batch, Value head,
-                                Value row) {
+Value AttentionScores::loadOffset(OpBuilder &builder, Value offsets,
+                                  Value number) {
   Location loc = inputs.loc;
-  Value position =
-      shift ? arith::AddIOp::create(builder, loc, row, shift).getResult() : row;
-  return {batch, head, row, position,
-          arith::DivUIOp::create(builder, loc, head, groupSize)};
+  return arith::IndexCastOp::create(
+      builder, loc, builder.getIndexType(),
+      memref::LoadOp::create(builder, loc, offsets, number));
+}
+
+Value AttentionScores::getNumSequences(OpBuilder &builder) {
+  if (!inputs.queryOffsets)
+    return batches;
+  Location loc = inputs.loc;
+  Value count = getValueOrCreateConstantIndexOp(
+      builder, loc, getExtent(builder, loc, inputs.queryOffsets, 0));
+  Value zero = constant(builder, 0);
+  return buildMax(
+      builder, loc, zero,
+      arith::SubIOp::create(builder, loc, count, constant(builder, 1)));
+}
+
+/// Of packed sequences, what offsets say is taken to what there is.
+Sequence AttentionScores::getSequence(OpBuilder &builder, Value batch) {
+  if (!inputs.queryOffsets)
+    return {batch, batch, Value(), Value(), queries, keys};
+  Location loc = inputs.loc;
+  Value zero = constant(builder, 0);
+  Value next = arith::AddIOp::create(builder, loc, batch, constant(builder, 1));
+  auto load = [&](Value offsets, Value number, Value least, Value extent) {
+    return buildMin(
+        builder, loc,
+        buildMax(builder, loc, loadOffset(builder, offsets, number), least),
+        extent);
+  };
+  Value row = load(inputs.queryOffsets, batch, zero, queries);
+  Value lastRow = load(inputs.queryOffsets, next, row, queries);
+  Value key = load(inputs.keyOffsets, batch, zero, keys);
+  Value lastKey = load(inputs.keyOffsets, next, key, keys);
+  return {batch,
+          zero,
+          row,
+          key,
+          arith::SubIOp::create(builder, loc, lastRow, row),
+          arith::SubIOp::create(builder, loc, lastKey, key)};
+}
+
+/// The sequence of a row of an array: the last one that begins at or before it.
+/// Of a row that is in none it has no queries and no keys.
+Sequence AttentionScores::findSequence(OpBuilder &builder, Value offsets,
+                                       Value row) {
+  Location loc = inputs.loc;
+  Value zero = constant(builder, 0), one = constant(builder, 1);
+  Value count = getNumSequences(builder);
+  auto loop = scf::ForOp::create(
+      builder, loc, zero, count, one, zero,
+      [&](OpBuilder &b, Location, Value number, ValueRange found) {
+        Value begins =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
+                                  loadOffset(b, offsets, number), row);
+        Value last =
+            arith::SelectOp::create(b, loc, begins, number, found.front());
+        scf::YieldOp::create(b, loc, last);
+      });
+  auto isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                     count, zero);
+  // Without sequences nothing may be read of the offsets.
+  auto choice = scf::IfOp::create(
+      builder, loc, TypeRange(SmallVector<Type>(5, builder.getIndexType())),
+      isAny, true, true);
+  OpBuilder some = choice.getThenBodyBuilder();
+  Sequence sequence = getSequence(some, loop.getResult(0));
+  bool isOfRows = offsets == inputs.queryOffsets;
+  Value first = isOfRows ? sequence.firstRow : sequence.firstKey;
+  Value length = isOfRows ? sequence.numQueries : sequence.numKeys;
+  Value isInside = arith::CmpIOp::create(
+      some, loc, arith::CmpIPredicate::ult,
+      arith::SubIOp::create(some, loc, row, first), length);
+  auto ifInside = [&](Value value) -> Value {
+    return arith::SelectOp::create(some, loc, isInside, value,
+                                   constant(some, 0));
+  };
+  // What is in none counts from the first row, so that it stays itself.
+  scf::YieldOp::create(some, loc,
+                       ValueRange{sequence.batch, ifInside(sequence.firstRow),
+                                  ifInside(sequence.firstKey),
+                                  ifInside(sequence.numQueries),
+                                  ifInside(sequence.numKeys)});
+  OpBuilder none = choice.getElseBodyBuilder();
+  Value nothing = constant(none, 0);
+  scf::YieldOp::create(none, loc, SmallVector<Value>(5, nothing));
+  return {choice.getResult(0), zero,
+          choice.getResult(1), choice.getResult(2),
+          choice.getResult(3), choice.getResult(4)};
+}
+
+void AttentionScores::forEachQuery(
+    OpBuilder &builder, function_ref<void(OpBuilder &, const Query &)> body) {
+  Location loc = inputs.loc;
+  buildParallelLoop(
+      builder, loc, getAsOpFoldResult({batches, heads, queries}),
+      [&](OpBuilder &b, Location, ValueRange at) {
+        if (!inputs.queryOffsets)
+          return body(b, getQuery(b, getSequence(b, at[0]), at[1], at[2]));
+        Sequence sequence = findSequence(b, inputs.queryOffsets, at[2]);
+        Value number = arith::SubIOp::create(b, loc, at[2], sequence.firstRow);
+        body(b, getQuery(b, sequence, at[1], number));
+      });
+}
+
+void AttentionScores::forEachKey(
+    OpBuilder &builder,
+    function_ref<void(OpBuilder &, const Sequence &, Value, Value)> body) {
+  Location loc = inputs.loc;
+  buildParallelLoop(
+      builder, loc, getAsOpFoldResult({batches, keyHeads, keys}),
+      [&](OpBuilder &b, Location, ValueRange at) {
+        if (!inputs.keyOffsets)
+          return body(b, getSequence(b, at[0]), at[1], at[2]);
+        Sequence sequence = findSequence(b, inputs.keyOffsets, at[2]);
+        body(b, sequence, at[1],
+             arith::SubIOp::create(b, loc, at[2], sequence.firstKey));
+      });
+}
+
+Query AttentionScores::getQuery(OpBuilder &builder, const Sequence &sequence,
+                                Value head, Value number) {
+  return {sequence, head, add(builder, sequence.firstRow, number),
+          add(builder, shift, number),
+          arith::DivUIOp::create(builder, inputs.loc, head, groupSize)};
+}
+
+SmallVector<Value> AttentionScores::getKeyPlace(OpBuilder &builder,
+                                                const Query &query, Value key) {
+  return {query.sequence.arrayBatch, query.keyHead,
+          add(builder, query.sequence.firstKey, key)};
 }
 
 Value AttentionScores::isClass(OpBuilder &builder, Value tileClass,
@@ -208,17 +333,16 @@ SmallVector<Value> AttentionScores::overList(OpBuilder &builder, Value list,
   Value end = arith::AddIOp::create(builder, loc, load(builder, zero), one);
   auto visit = [&](OpBuilder &b, Location, Value entry, ValueRange running) {
     Value code = load(b, entry);
-    Value isFull = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::eq,
-        arith::AndIOp::create(b, loc, code, one), one);
+    Value isFull =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                              arith::AndIOp::create(b, loc, code, one), one);
     IndexBounds tile =
         getTile(b, arith::ShRUIOp::create(b, loc, code, one), length);
-    scf::YieldOp::create(b, loc,
-                         visitTile(b, {tile.begin, tile.end}, isFull, running,
-                                   isKept, body));
+    scf::YieldOp::create(
+        b, loc,
+        visitTile(b, {tile.begin, tile.end}, isFull, running, isKept, body));
   };
-  auto loop =
-      scf::ForOp::create(builder, loc, one, end, one, initial, visit);
+  auto loop = scf::ForOp::create(builder, loc, one, end, one, initial, visit);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -244,8 +368,7 @@ void AttentionScores::buildTileList(OpBuilder &builder, Value list,
     OpBuilder any = choice.getElseBodyBuilder();
     Value next = arith::AddIOp::create(any, loc, count.front(), one);
     Value isFull = arith::IndexCastUIOp::create(
-        any, loc, any.getIndexType(),
-        isClass(any, tileClass, TileClass::Full));
+        any, loc, any.getIndexType(), isClass(any, tileClass, TileClass::Full));
     Value code = arith::AddIOp::create(
         any, loc, arith::ShLIOp::create(any, loc, number, one), isFull);
     store(any, code, next);
@@ -271,9 +394,9 @@ void AttentionScores::buildTileLists(OpBuilder &builder) {
       MaskEmitter emitter = getMask(at[0], at[1]);
       IndexBounds self = getTile(b, at[2], length);
       auto getClass = [&](OpBuilder &inner, IndexBounds tile) {
-        return isOfKeys ? emitter.getClass(inner, getPositions(inner, self), tile)
-                        : emitter.getClass(inner, getPositions(inner, tile),
-                                           self);
+        return isOfKeys
+                   ? emitter.getClass(inner, getPositions(inner, self), tile)
+                   : emitter.getClass(inner, getPositions(inner, tile), self);
       };
       buildTileList(b, list, at, {constant(b, 0), others}, getClass);
     };
@@ -283,12 +406,26 @@ void AttentionScores::buildTileLists(OpBuilder &builder) {
   }
 }
 
+void AttentionScores::findKeys(OpBuilder &builder, Query &query) {
+  if (!mask.isInterval())
+    return;
+  Value next = arith::AddIOp::create(builder, inputs.loc, query.position,
+                                     constant(builder, 1));
+  IndexBounds bounds =
+      getMask(query.sequence.batch, query.head)
+          .getKeys(builder, {query.position, next},
+                   {constant(builder, 0), query.sequence.numKeys});
+  query.keys = IndexRange{bounds.begin, bounds.end};
+}
+
 SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
                                              const Query &query,
                                              ValueRange initial,
                                              RangeBodyFn body) {
+  if (query.keys)
+    return body(builder, {*query.keys, nullptr}, initial);
   Location loc = inputs.loc;
-  MaskEmitter emitter = getMask(query.batch, query.head);
+  MaskEmitter emitter = getMask(query.sequence.batch, query.head);
   IndexBounds self{query.position,
                    arith::AddIOp::create(builder, loc, query.position,
                                          constant(builder, 1))};
@@ -298,11 +435,12 @@ SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
   if (inputs.tiles && !mask.isInterval()) {
     Value tile = arith::DivUIOp::create(builder, loc, query.row,
                                         constant(builder, kMaskTile));
-    return overList(builder, inputs.tiles, {query.batch, query.head, tile},
-                    keys, initial, isKept, body);
+    return overList(builder, inputs.tiles,
+                    {query.sequence.batch, query.head, tile}, keys, initial,
+                    isKept, body);
   }
-  IndexBounds bounds =
-      emitter.getKeys(builder, self, {constant(builder, 0), keys});
+  IndexBounds bounds = emitter.getKeys(
+      builder, self, {constant(builder, 0), query.sequence.numKeys});
   IndexRange range{bounds.begin, bounds.end};
   if (mask.isInterval())
     return body(builder, {range, nullptr}, initial);
@@ -312,27 +450,27 @@ SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
   return overTiles(builder, range, initial, getClass, isKept, body);
 }
 
-SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder, Value batch,
+SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder,
+                                                const Sequence &sequence,
                                                 Value head, Value key,
                                                 ValueRange initial,
                                                 RangeBodyFn body) {
   Location loc = inputs.loc;
-  MaskEmitter emitter = getMask(batch, head);
-  IndexBounds self{key, arith::AddIOp::create(builder, loc, key,
-                                              constant(builder, 1))};
+  MaskEmitter emitter = getMask(sequence.batch, head);
+  IndexBounds self{
+      key, arith::AddIOp::create(builder, loc, key, constant(builder, 1))};
   auto isKept = [this, emitter, key](OpBuilder &b, Value row) mutable {
     return emitter.isKept(b, getPositions(b, {row, row}).begin, key);
   };
   if (inputs.keyTiles && !mask.isInterval()) {
-    Value tile = arith::DivUIOp::create(builder, loc, key,
-                                        constant(builder, kMaskTile));
-    return overList(builder, inputs.keyTiles, {batch, head, tile}, queries,
-                    initial, isKept, body);
+    Value tile =
+        arith::DivUIOp::create(builder, loc, key, constant(builder, kMaskTile));
+    return overList(builder, inputs.keyTiles, {sequence.batch, head, tile},
+                    queries, initial, isKept, body);
   }
   IndexBounds all =
-      getPositions(builder, {constant(builder, 0), queries});
-  IndexBounds bounds =
-      getRows(builder, emitter.getQueries(builder, all, self));
+      getPositions(builder, {constant(builder, 0), sequence.numQueries});
+  IndexBounds bounds = getRows(builder, emitter.getQueries(builder, all, self));
   IndexRange rows{bounds.begin, bounds.end};
   if (mask.isInterval())
     return body(builder, {rows, nullptr}, initial);
@@ -344,7 +482,8 @@ SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder, Value batch,
 
 Value AttentionScores::isKept(OpBuilder &builder, const Query &query,
                               Value key) {
-  return getMask(query.batch, query.head).isKept(builder, query.position, key);
+  return getMask(query.sequence.batch, query.head)
+      .isKept(builder, query.position, key);
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,7 +493,7 @@ Value AttentionScores::isKept(OpBuilder &builder, const Query &query,
 SmallVector<Value> AttentionScores::getScoreArguments(const Query &query,
                                                       Value key,
                                                       Value product) {
-  SmallVector<Value> arguments = {product, query.batch, query.head,
+  SmallVector<Value> arguments = {product, query.sequence.batch, query.head,
                                   query.position, key};
   llvm::append_range(arguments, scoreCaptures);
   return arguments;
@@ -363,16 +502,16 @@ SmallVector<Value> AttentionScores::getScoreArguments(const Query &query,
 Score AttentionScores::getScore(OpBuilder &builder, const Query &query,
                                 Value key) {
   Location loc = inputs.loc;
-  Value product = buildBlockedSum(
-      builder, loc, getAsOpFoldResult(depth), sumBlock, type,
-      [&](OpBuilder &b, Location, Value d) {
-        FloatBuilder floats{b, loc, type};
-        Value q = floats.load(
-            inputs.q, ValueRange{query.batch, query.head, query.row, d});
-        Value k = floats.load(inputs.k,
-                              ValueRange{query.batch, query.keyHead, key, d});
-        return floats.multiply(q, k);
-      });
+  SmallVector<Value> keyPlace = getKeyPlace(builder, query, key);
+  Value product =
+      buildBlockedSum(builder, loc, getAsOpFoldResult(depth), sumBlock, type,
+                      [&](OpBuilder &b, Location, Value d) {
+                        FloatBuilder floats{b, loc, type};
+                        Value q =
+                            floats.load(inputs.q, append(query.getPlace(), d));
+                        Value k = floats.load(inputs.k, append(keyPlace, d));
+                        return floats.multiply(q, k);
+                      });
   Score score;
   score.value = FloatBuilder{builder, loc, type}.multiply(scale, product);
   if (!inputs.score->empty())

@@ -25,6 +25,8 @@ namespace mlir::pol {
 struct AttentionInputs {
   Location loc;
   Value q, k, v, inputPos;
+  /// Where packed sequences begin; null where there are none.
+  Value queryOffsets, keyOffsets;
   ValueRange captures;
   FloatAttr scale;
   Region *score, *mask;
@@ -40,17 +42,41 @@ struct AttentionInputs {
         tiles(op.getTiles()) {
     if constexpr (std::is_same_v<OpTy, AttentionGradOp>)
       keyTiles = op.getKeyTiles();
+    if (op.getPacked()) {
+      queryOffsets = op.getQLengths();
+      keyOffsets = op.getKLengths();
+    }
   }
 };
 
-/// One query of one head, and the head of keys and values that it reads.
-struct Query {
+/// What attends to itself: a batch, or one of the sequences packed in the only
+/// batch.
+struct Sequence {
+  /// As regions number them.
   Value batch;
+  /// Of the arrays.
+  Value arrayBatch;
+  /// Where queries and keys begin in the arrays; null for 0.
+  Value firstRow, firstKey;
+  Value numQueries, numKeys;
+};
+
+/// One query of one head, and the head of keys and values that it reads. Keys
+/// are counted from the first one of its sequence.
+struct Query {
+  Sequence sequence;
   Value head;
   /// In the arrays, and as regions see it.
   Value row;
   Value position;
   Value keyHead;
+  /// The keys it keeps, where masks keep an interval and that has been found.
+  std::optional<IndexRange> keys = std::nullopt;
+
+  /// Where it is in arrays of queries.
+  SmallVector<Value> getPlace() const {
+    return {sequence.arrayBatch, head, row};
+  }
 };
 
 /// A score, and what its region has computed for it.
@@ -73,8 +99,23 @@ public:
   /// Builds a parallel loop over the queries of all heads.
   void forEachQuery(OpBuilder &builder,
                     function_ref<void(OpBuilder &, const Query &)> body);
-  /// Completes a query by the head it reads and its position.
-  Query getQuery(OpBuilder &builder, Value batch, Value head, Value row);
+  /// Builds a parallel loop over the keys of all heads of keys.
+  void forEachKey(OpBuilder &builder,
+                  function_ref<void(OpBuilder &, const Sequence &,
+                                    Value keyHead, Value key)>
+                      body);
+  /// A batch, or a packed sequence, as regions number them.
+  Sequence getSequence(OpBuilder &builder, Value batch);
+  /// How many there are.
+  Value getNumSequences(OpBuilder &builder);
+  /// A query by its number in its sequence.
+  Query getQuery(OpBuilder &builder, const Sequence &sequence, Value head,
+                 Value number);
+  /// Finds the keys that a query keeps, for all that is built after this to use.
+  void findKeys(OpBuilder &builder, Query &query);
+  /// Where a key is in the arrays.
+  SmallVector<Value> getKeyPlace(OpBuilder &builder, const Query &query,
+                                 Value key);
 
   /// Builds a body for the keys that a query keeps: for one range, where masks
   /// keep an interval, or else for each tile that has any. `running` is what
@@ -83,9 +124,9 @@ public:
       OpBuilder &, const KeptRange &, ValueRange running)>;
   SmallVector<Value> overKeys(OpBuilder &builder, const Query &query,
                               ValueRange initial, RangeBodyFn body);
-  /// The same for the rows of queries of one head that keep a key.
-  SmallVector<Value> overQueries(OpBuilder &builder, Value batch, Value head,
-                                 Value key, ValueRange initial,
+  /// The same for the queries of one head that keep a key, by their numbers.
+  SmallVector<Value> overQueries(OpBuilder &builder, const Sequence &sequence,
+                                 Value head, Value key, ValueRange initial,
                                  RangeBodyFn body);
   /// Whether a query keeps a key.
   Value isKept(OpBuilder &builder, const Query &query, Value key);
@@ -105,6 +146,9 @@ public:
 
 private:
   Value constant(OpBuilder &builder, int64_t value);
+  Value add(OpBuilder &builder, Value offset, Value index);
+  Value loadOffset(OpBuilder &builder, Value offsets, Value number);
+  Sequence findSequence(OpBuilder &builder, Value offsets, Value row);
   void buildScale(OpBuilder &builder);
   SmallVector<Value> getCaptures(OpBuilder &builder, Region &region);
   MaskEmitter getMask(Value batch, Value head) {

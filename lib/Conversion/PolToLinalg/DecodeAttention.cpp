@@ -155,6 +155,7 @@ Decoding::Decoding(OpBuilder &builder, DecodeAttentionOp op, int64_t sumBlock)
   buildScale(builder);
 }
 
+/// The scale of scores: 1/√D, 1 where D is 0, unless it is given.
 void Decoding::buildScale(OpBuilder &builder) {
   FloatBuilder floats{builder, loc, type};
   if (FloatAttr given = op.getScaleAttr()) {
@@ -399,6 +400,7 @@ void SplitExpansion::addValues(OpBuilder &builder, ValueRange query,
                  });
 }
 
+/// Clears what the split has of each query, and adds block after block of keys.
 void SplitExpansion::build(OpBuilder &builder) {
   length = decoding.getLength(builder, batch);
   IndexRange keys = decoding.getSplit(builder, length, split);
@@ -483,6 +485,7 @@ static void buildMerge(OpBuilder &builder, Decoding &decoding,
                  });
 }
 
+/// Splits first, then what merges them.
 static void expandDecodeAttention(OpBuilder &builder, DecodeAttentionOp op,
                                   int64_t sumBlock) {
   Decoding decoding(builder, op, sumBlock);

@@ -8,7 +8,9 @@
 
 // Prints which tiles of attention its mask empties, keeps in part and in full.
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "pol/Analysis/TileClasses.h"
 #include "pol/IR/PolOps.h"

@@ -9,16 +9,15 @@
 // CHECK:         scf.parallel (%[[B:.+]], %[[H:.+]], %[[S:.+]]) =
 // CHECK:           %[[HK:.+]] = arith.divui %[[H]], %{{.+}}
 // CHECK:           %[[LENGTH:.+]] = memref.load %[[N]][%[[B]]]
-// CHECK:           arith.minsi
-// CHECK:           %[[BEGIN:.+]] = arith.maxsi
-// CHECK:           %[[END:.+]] = arith.maxsi %{{.+}}, %[[BEGIN]]
-// CHECK:           %[[KEPT:.+]] = arith.subi %[[END]], %[[BEGIN]]
-// CHECK:           %[[M:.+]] = scf.for %{{.+}} to %[[KEPT]]
+// CHECK:           arith.select
+// CHECK:           %[[BEGIN:.+]] = arith.minsi
+// CHECK:           %[[END:.+]] = arith.maxsi %[[BEGIN]], %{{.+}}
+// CHECK:           %[[M:.+]] = scf.for %{{.+}} = %[[BEGIN]] to %[[END]]
 // CHECK:             memref.load %[[Q]][%[[B]], %[[H]], %[[S]], %{{.+}}]
 // CHECK:             memref.load %[[K]][%[[B]], %[[HK]], %{{.+}}, %{{.+}}]
 // CHECK:             math.tanh
 // CHECK:             arith.maximumf
-// CHECK:           scf.for %{{.+}} to %[[KEPT]]
+// CHECK:           scf.for %{{.+}} = %[[BEGIN]] to %[[END]]
 // CHECK:             %[[SHIFTED:.+]] = arith.subf %{{.+}}, %[[M]]
 // CHECK:             math.exp %[[SHIFTED]]
 // CHECK:           memref.store %[[M]], %[[MAX]][%[[B]], %[[H]], %[[S]]]
