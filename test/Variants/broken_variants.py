@@ -1,5 +1,5 @@
-"""Breaks a stand-in for the ops in many ways, and sees that the suite fails; and
-that it passes where nothing is broken.
+"""Breaks a stand-in for the ops in many ways, and sees that the suite fails;
+and that it passes where nothing is broken.
 
 The stand-in is NumPy, and nothing is compiled: this shows that what the suite
 expects is sharp enough.
@@ -141,8 +141,10 @@ BROKEN = {
         "mask", q=lambda p: p.q - p.q.flat[0] if p.q.size else p.q)),
     "the score does not know input_pos": ("forward", moves(
         "score", q=lambda p: p.q - p.q.flat[0] if p.q.size else p.q)),
-    "the mask sees the head of keys": ("forward", moves("mask", h=lambda p: p.h // 2)),
-    "the score sees the head of keys": ("forward", moves("score", h=lambda p: p.h // 2)),
+    "the mask sees the head of keys": ("forward", moves(
+        "mask", h=lambda p: p.h // 2)),
+    "the score sees the head of keys": ("forward", moves(
+        "score", h=lambda p: p.h // 2)),
     "the mask has one batch": ("forward", moves("mask", b=lambda p: 0 * p.b)),
     "the score has one batch": ("forward", moves("score", b=lambda p: 0 * p.b)),
     "keys begin anew in each tile": ("forward", moves(
@@ -154,7 +156,8 @@ BROKEN = {
     "a second load has no gradient": ("backward", rescored(
         lambda e: dataclasses.replace(e, terms=list(
             {t.capture: t for t in e.terms}.values())))),
-    "captures have no gradient": ("backward", gradients(lambda f, v, n, g: 0 * g)),
+    "captures have no gradient": ("backward", gradients(
+        lambda f, v, n, g: 0 * g)),
     "a capture's gradient is scaled": ("backward", gradients(
         lambda f, v, n, g: g * (f.variant.scale or 0.5))),
     "one head has a capture's gradient": ("backward", gradients(
@@ -192,7 +195,8 @@ def main():
             good = False
             print(f"FAILED: {name}: {part} says {found or 'nothing'}")
         else:
-            print(f"{name}: {part} {'fails' if found else 'passes'}", flush=True)
+            print(f"{name}: {part} {'fails' if found else 'passes'}",
+                  flush=True)
     return 0 if good else 1
 
 

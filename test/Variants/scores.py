@@ -289,9 +289,11 @@ def rotation():
 def constant():
     """A score that does not depend on q and k."""
     w = Capture(("H", "T"))
-    return Score("constant", lambda e, s: e.load(w, e.h, e.kv),
-                 lambda r, s: (_like(r.load(w, r.h, r.kv), s),
-                               np.zeros_like(s), [(w, (r.h, r.kv), _ones(s))]), (w,))
+
+    def values(r, s):
+        return (_like(r.load(w, r.h, r.kv), s), np.zeros_like(s),
+                [(w, (r.h, r.kv), _ones(s))])
+    return Score("constant", lambda e, s: e.load(w, e.h, e.kv), values, (w,))
 
 
 def chain(*scores):

@@ -98,7 +98,8 @@ def pairs():
     yield Pair("causal and a mask", {"causal": "top_left",
                                      "mask": m.dilated(2)},
                {"mask": m.both(m.causal(), m.dilated(2))})
-    yield Pair("softcap and a score", {"softcap": 0.875, "score": s.far(5, 0.5)},
+    yield Pair("softcap and a score", {"softcap": 0.875,
+                                       "score": s.far(5, 0.5)},
                {"score": s.chain(s.softcap(0.875), s.far(5, 0.5))})
 
 

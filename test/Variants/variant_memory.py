@@ -1,5 +1,5 @@
-"""No variant stores scores: no buffer has as many elements as there are pairs of
-a query and a key, forward and backward.
+"""No variant stores scores: no buffer has as many elements as there are pairs
+of a query and a key, forward and backward.
 
 pol-run says what was carved and what came from a heap; what is on the stack is
 looked up in the code.

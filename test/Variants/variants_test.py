@@ -58,7 +58,8 @@ class Gradients(unittest.TestCase):
             # Steps are smaller than what f32 has.
             for name in variant.captures():
                 if call.inputs[name].dtype == np.float32:
-                    call.inputs[name] = np.asarray(call.inputs[name], np.float64)
+                    call.inputs[name] = call.inputs[name].astype(
+                        np.float64)
             options = call.options()
             dout = suite.random.standard_normal(call.shapes["o"])
             _, got = gradients(call, options, dout)
