@@ -152,6 +152,21 @@ def compare(suite, both, call, sequences, backward):
                f"{name} is not {nothing} outside of sequences")
 
 
+def check_order(suite, module, function, call):
+    """A sequence that ends before it begins is refused."""
+    inputs, shapes, _ = call.call.forward()
+    inputs = call.inputs(inputs)
+    inputs["k_lengths"] = inputs["k_lengths"].copy()
+    inputs["k_lengths"][1] = inputs["k_lengths"][0] - 1
+    try:
+        suite.call(module, function, inputs, shapes, call.label)
+    except Failed as failure:
+        if "the least step of k_lengths" in str(failure):
+            return
+        suite.problem(f"{call.label}: {failure}")
+    suite.problem(f"{call.label}: offsets that decrease were taken")
+
+
 def run(suite):
     made = functions()
     modules = {}
@@ -171,3 +186,6 @@ def run(suite):
                             call, sequences, suffix != "")
                 except Failed as failure:
                     suite.problem(f"{call.label}: {failure}")
+            name = f"packed{number}"
+            if len(sequences) > 1 and name in modules:
+                check_order(suite, modules[name], by_name[name], call)

@@ -3,11 +3,12 @@
 `forward` and `backward` call every variant on several shapes, some of which
 cross tiles and are ragged, and some of which have an extent of 0 or 1.
 `differences` compares compiled gradients with central differences of the
-oracle's loss. `poison` puts NaN and infinities where nothing is kept, and where
-some queries keep a key and others do not. `short-forms` asks for the same bits
-of an attribute and of the region that says the same, `packed` of a sequence
-among others and alone. `parse` compiles nothing:
-it asks pol-opt whether it reads all of these functions.
+oracle's loss, for every fourth variant; `all-differences`, for all. `poison`
+puts NaN and infinities where nothing is kept, and where some queries keep a key
+and others do not. `short-forms` asks for the same bits of an attribute and of
+the region that says the same, `packed` of a sequence among others and alone.
+`parse` compiles nothing: it asks pol-opt whether it reads all of these
+functions.
 """
 
 import sys
@@ -141,9 +142,9 @@ def compare_differences(suite, module, function, call, every_element):
                           "differences")
 
 
-def compare_with_differences(suite):
-    """Every fourth variant, in f64."""
-    variants = [wide(v) for v in cases.open_variants()][::4]
+def compare_with_differences(suite, step=4):
+    """Every variant whose number is a multiple of the step, in f64."""
+    variants = [wide(v) for v in cases.open_variants()][::step]
     # A number in f32 has no small steps.
     variants = [v for v in variants
                 if "f32" not in map(v.element, v.captures().values())]
@@ -204,13 +205,18 @@ def same_bits(suite):
     return MINIMUM["short-forms"]
 
 
+def all_differences(suite):
+    return compare_with_differences(suite, step=1)
+
+
 def packed(suite):
     packing.run(suite)
     return MINIMUM["packed"]
 
 
 PARTS = {"forward": forward, "backward": backward,
-         "differences": compare_with_differences, "poison": poison,
+         "differences": compare_with_differences,
+         "all-differences": all_differences, "poison": poison,
          "short-forms": same_bits, "packed": packed, "parse": parse}
 
 # Those that compare functions with the oracle, or with each other.
