@@ -111,7 +111,8 @@ public:
   /// A query by its number in its sequence.
   Query getQuery(OpBuilder &builder, const Sequence &sequence, Value head,
                  Value number);
-  /// Finds the keys that a query keeps, for all that is built after this to use.
+  /// Finds the keys that a query keeps, for all that is built after this to
+  /// use.
   void findKeys(OpBuilder &builder, Query &query);
   /// Where a key is in the arrays.
   SmallVector<Value> getKeyPlace(OpBuilder &builder, const Query &query,
