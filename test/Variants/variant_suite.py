@@ -219,8 +219,9 @@ PARTS = {"forward": forward, "backward": backward,
          "all-differences": all_differences, "poison": poison,
          "short-forms": same_bits, "packed": packed, "parse": parse}
 
-# Those that compare functions with the oracle, or with each other.
-COMPARED = ("forward", "backward", "poison", "short-forms", "packed")
+# Those that compare functions with the oracle, or with each other, and that a
+# stand-in can answer: it has no packed sequences.
+COMPARED = ("forward", "backward", "poison", "short-forms")
 
 if __name__ == "__main__":
     sys.exit(suites.run(__doc__, PARTS))
