@@ -119,14 +119,14 @@ def wrap_region(text):
     reads = dict(re.findall(r"tensor\.extract (%\w+)\[.*\] : (tensor<.*>)",
                             text))
     types = [reads.get(name, "f32") for name in captures]
-    given = ", ".join(f"%c{i}" for i in range(len(types)))
+    given = ", ".join(f"%given{i}" for i in range(len(types)))
     array = "tensor<2x8x?x8xf32>"
-    parameters = ", ".join([f"%x: {array}", *(
-        f"%c{i}: {t}" for i, t in enumerate(types))])
+    parameters = ", ".join([f"%all: {array}", *(
+        f"%given{i}: {t}" for i, t in enumerate(types))])
     clause = f"captures({given} : {', '.join(types)})" if types else ""
     return (f"func.func @example({parameters}) {{\n"
-            f"%r = pol.attention ins(%x, %x, %x : {array}, {array}, {array}) "
-            f"{clause} outs(%x : {array}) {text} -> {array}\nreturn\n}}\n")
+            f"%result = pol.attention ins(%all, %all, %all : {array}, {array}, {array}) "
+            f"{clause} outs(%all : {array}) {text} -> {array}\nreturn\n}}\n")
 
 
 def wrap(text, arguments):
