@@ -56,8 +56,7 @@ static bool addIndex(PlacedLoad &load, Value index) {
     index = capped.getLhs();
     // A position that begins at 0.
     auto argument = dyn_cast<BlockArgument>(index);
-    if (!argument ||
-        argument.getArgNumber() - 1 > static_cast<unsigned>(ScoreAxis::Head))
+    if (!argument || argument.getArgNumber() - 1 > HeadAxis)
       return false;
   }
   std::optional<unsigned> axis = getShiftedAxis(index);

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "pol/IR/Checks.h"
 #include "llvm/Support/MathExtras.h"
+#include <array>
 #include <limits>
 
 using namespace mlir;
@@ -211,21 +212,25 @@ static void buildTableChecks(OpBuilder &builder, Operation *op) {
 // Signatures
 //===----------------------------------------------------------------------===//
 
-/// With a block table: k and v are pools of pages.
+/// With a block table, k and v are pools of pages, and lengths are required.
+static constexpr std::array<KernelOperand, 11> listOperands(bool isPaged) {
+  KernelOperand table = in("block_table", "BG").of(KernelElement::Length);
+  KernelOperand count = lengths("k_lengths", 'T');
+  return {in("q", "BHSD"),
+          in("k", isPaged ? "NKPD" : "BKTD"),
+          in("v", isPaged ? "NKPE" : "BKTE"),
+          isPaged ? table : table.optional(),
+          isPaged ? count.required() : count,
+          out("o", "BHSE", "q"),
+          checkpoint("max", "BHS"),
+          checkpoint("sum", "BHS"),
+          scratch("partial_o", "BHSCE", "o"),
+          scratch("partial_max", "BHSC", "o"),
+          scratch("partial_sum", "BHSC", "o")};
+}
+
 static const KernelSignature &getPagedSignature() {
-  static constexpr KernelOperand operands[] = {
-      in("q", "BHSD"),
-      in("k", "NKPD"),
-      in("v", "NKPE"),
-      in("block_table", "BG").of(KernelElement::Length),
-      lengths("k_lengths", 'T').required(),
-      out("o", "BHSE", "q"),
-      checkpoint("max", "BHS"),
-      checkpoint("sum", "BHS"),
-      scratch("partial_o", "BHSCE", "o"),
-      scratch("partial_max", "BHSC", "o"),
-      scratch("partial_sum", "BHSC", "o"),
-  };
+  static constexpr std::array<KernelOperand, 11> operands = listOperands(true);
   static const DerivedExtent derived[] = {
       {'T', "GP", inferCapacity, buildCapacity},
       {'C', "BKT", inferNumSplits, buildNumSplits}};
@@ -242,19 +247,7 @@ static const KernelSignature &getPagedSignature() {
 }
 
 const KernelSignature &DecodeAttentionOp::getSignature() {
-  static constexpr KernelOperand operands[] = {
-      in("q", "BHSD"),
-      in("k", "BKTD"),
-      in("v", "BKTE"),
-      in("block_table", "BG").of(KernelElement::Length).optional(),
-      lengths("k_lengths", 'T'),
-      out("o", "BHSE", "q"),
-      checkpoint("max", "BHS"),
-      checkpoint("sum", "BHS"),
-      scratch("partial_o", "BHSCE", "o"),
-      scratch("partial_max", "BHSC", "o"),
-      scratch("partial_sum", "BHSC", "o"),
-  };
+  static constexpr std::array<KernelOperand, 11> operands = listOperands(false);
   static const DerivedExtent derived[] = {
       {'C', "BKT", inferNumSplits, buildNumSplits}};
   static const KernelSignature signature{"pol.decode_attention",

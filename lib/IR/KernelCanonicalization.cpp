@@ -41,9 +41,7 @@ private:
 static bool isGroupUsed(const KernelOperand &operand, OperandRange values,
                         ResultRange results) {
   for (auto [index, value] : llvm::enumerate(values)) {
-    bool hasResult =
-        operand.isDestination() && isa<RankedTensorType>(value.getType());
-    if (!hasResult || !results[index].use_empty())
+    if (!givesResult(operand, value) || !results[index].use_empty())
       return true;
   }
   return false;
@@ -105,8 +103,7 @@ SmallVector<bool> DropUnused::getKeptValues(Operation *op) const {
       llvm::any_of(op->getOperandTypes(), llvm::IsaPred<DuplicatedType>);
   for (auto [index, operand] : llvm::enumerate(signature.operands))
     for (Value value : getKernelOperands(op, signature, index)) {
-      bool hasResult =
-          operand.isDestination() && isa<RankedTensorType>(value.getType());
+      bool hasResult = givesResult(operand, value);
       bool isUsed = !hasResult || !op->getResult(nextResult).use_empty();
       nextResult += hasResult;
       bool mayDrop =
@@ -131,8 +128,7 @@ LogicalResult DropUnused::matchAndRewrite(Operation *op,
     sizes.push_back(0);
     for (auto [number, value] :
          llvm::enumerate(getKernelOperands(op, signature, index))) {
-      bool hasResult =
-          operand.isDestination() && isa<RankedTensorType>(value.getType());
+      bool hasResult = givesResult(operand, value);
       Value result = hasResult ? Value(op->getResult(nextResult++)) : Value();
       if (!kept[nextValue++])
         continue;

@@ -234,10 +234,5 @@ void CheckBuilder::build() {
 
 void mlir::pol::buildKernelChecks(OpBuilder &builder, Operation *op,
                                   const KernelSignature &signature) {
-  const KernelSignature &variant = signature.getVariant(
-      [&](unsigned index) {
-        return getKernelOperand(op, signature, index) != Value();
-      },
-      op->getAttrDictionary());
-  CheckBuilder(builder, op, variant).build();
+  CheckBuilder(builder, op, getKernelVariant(op, signature)).build();
 }

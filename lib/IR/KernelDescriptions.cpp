@@ -275,10 +275,10 @@ public:
 
   /// Those of the letters of a shape.
   SmallVector<OpFoldResult> get(StringRef shape);
+  OpFoldResult getNumSums();
 
 private:
   OpFoldResult getLetter(char letter);
-  OpFoldResult getNumSums();
   void appendLeading(SmallVectorImpl<OpFoldResult> &extents);
   /// The array of an input; of a duplicated one, the primal has its shape.
   Value getArray(const KernelOperand &operand) {
@@ -318,8 +318,6 @@ OpFoldResult Extents::getNumSums() {
 }
 
 OpFoldResult Extents::getLetter(char letter) {
-  if (letter == kNumSums)
-    return getNumSums();
   if (const DerivedExtent *derived = inputs.signature.getDerived(letter))
     return derived->build(builder, loc, get(derived->from),
                           inputs.invocation.attributes);
@@ -354,7 +352,9 @@ LogicalResult mlir::pol::reifyKernelBuffers(
   Extents extents(inputs, builder);
   for (const KernelOperand &operand : signature.operands)
     if (inputs.describes(operand))
-      shapes.push_back(extents.get(operand.shape));
+      shapes.push_back(operand.isOfSums
+                           ? SmallVector<OpFoldResult>{extents.getNumSums()}
+                           : extents.get(operand.shape));
   return success();
 }
 
@@ -396,7 +396,7 @@ static int32_t addCaptures(const Inputs &inputs, const KernelOperand &operand,
     }
     Value shadow = ShadowOp::create(builder, state.location, capture);
     state.addOperands(shadow);
-    if (isa<RankedTensorType>(shadow.getType()))
+    if (givesResult(operand, shadow))
       state.addTypes(shadow.getType());
   }
   if (isGradient && !numbers.empty())
@@ -432,7 +432,7 @@ mlir::pol::buildKernelOp(const KernelSignature &signature, OpBuilder &builder,
     if (!value)
       continue;
     state.addOperands(value);
-    if (operand.isDestination() && isa<RankedTensorType>(value.getType()))
+    if (givesResult(operand, value))
       state.addTypes(value.getType());
   }
   if (invocation.attributes)

@@ -8,6 +8,7 @@
 
 // The kernels: their signatures, and what their attributes may be.
 
+#include "pol/IR/CaptureLoads.h"
 #include "pol/IR/Checks.h"
 #include "pol/IR/PolOps.h"
 #include "pol/IR/RegionActivity.h"
@@ -347,10 +348,9 @@ LogicalResult AttentionGradOp::verifyOptions() {
     return failure();
   if (getScore().empty())
     return success();
-  constexpr unsigned numFixedArguments = 5;
   SmallVector<unsigned> arguments;
   for (int64_t number : getCaptureGradients().value_or(ArrayRef<int64_t>()))
-    arguments.push_back(number + numFixedArguments);
+    arguments.push_back(number + kFirstScoreCapture);
   Operation *undifferentiable =
       findUndifferentiable(getScore(), getDq() || getDk(), arguments);
   if (!undifferentiable)

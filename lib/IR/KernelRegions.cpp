@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pol/Analysis/MaskAnalysis.h"
+#include "pol/IR/CaptureLoads.h"
 #include "pol/IR/PolOps.h"
 
 using namespace mlir;
@@ -27,7 +28,7 @@ SmallVector<Type> mlir::pol::getRegionArgumentTypes(const KernelRegion &region,
   SmallVector<Type> types;
   if (region.isOfScores)
     types.push_back(accumulation);
-  types.append(4, IndexType::get(accumulation.getContext()));
+  types.append(kNumScoreAxes, IndexType::get(accumulation.getContext()));
   for (Type capture : captures)
     types.push_back(getPrimalType(capture));
   return types;

@@ -114,6 +114,19 @@ Value mlir::pol::getKernelOperand(Operation *op,
   return isOne ? values.front() : Value();
 }
 
+const KernelSignature &
+mlir::pol::getKernelVariant(Operation *op, const KernelSignature &signature) {
+  return signature.getVariant(
+      [&](unsigned index) {
+        return getKernelOperand(op, signature, index) != Value();
+      },
+      op->getAttrDictionary());
+}
+
+bool mlir::pol::givesResult(const KernelOperand &operand, Value value) {
+  return operand.isDestination() && isa<RankedTensorType>(value.getType());
+}
+
 /// The signature's entry for an operand of an op.
 static const KernelOperand *lookupOperand(const KernelSignature &signature,
                                           OpOperand &operand) {
@@ -560,7 +573,7 @@ LogicalResult Verifier::verifyResults() {
   SmallVector<Type> wanted;
   for (const KernelOperand &operand : signature.operands)
     for (Value value : getAll(operand))
-      if (operand.isDestination() && isa<RankedTensorType>(value.getType()))
+      if (givesResult(operand, value))
         wanted.push_back(value.getType());
   if (op->getResultTypes() == TypeRange(wanted))
     return success();
@@ -572,10 +585,5 @@ LogicalResult Verifier::verifyResults() {
 
 LogicalResult mlir::pol::verifyKernel(Operation *op,
                                       const KernelSignature &signature) {
-  const KernelSignature &variant = signature.getVariant(
-      [&](unsigned index) {
-        return getKernelOperand(op, signature, index) != Value();
-      },
-      op->getAttrDictionary());
-  return Verifier(op, variant).verify();
+  return Verifier(op, getKernelVariant(op, signature)).verify();
 }

@@ -31,6 +31,12 @@ void mlir::pol::endStage(OpPassManager &pm, StringRef stage) {
 
 void mlir::pol::buildDescribeStage(OpPassManager &pm,
                                    const PipelineOptions &options) {
+  if (options.expansion != Expansion::Linalg) {
+    SetTargetOptions target;
+    target.cpu = options.cpu;
+    target.maxWorkers = options.maxWorkers;
+    pm.addPass(createSetTarget(target));
+  }
   pm.addPass(createExpandApply());
   pm.addPass(createResolveDescriptions());
   FlattenBundlesOptions flatten;
@@ -82,11 +88,12 @@ void mlir::pol::buildPlaceStage(OpPassManager &pm,
 }
 
 void mlir::pol::buildExpandedKernels(OpPassManager &pm, bool strict,
-                                     bool reportHidden) {
+                                     bool reportHidden,
+                                     std::unique_ptr<Pass> expansion) {
   bool looksForHidden = strict || reportHidden;
   if (looksForHidden)
     pm.addPass(createMarkKnownBuffers());
-  pm.addPass(createConvertPolToLinalg());
+  pm.addPass(std::move(expansion));
   // While copies are no loops yet.
   ReportHiddenOptions report;
   report.strict = strict;
@@ -96,7 +103,10 @@ void mlir::pol::buildExpandedKernels(OpPassManager &pm, bool strict,
 
 void mlir::pol::buildExpandStage(OpPassManager &pm,
                                  const PipelineOptions &options) {
-  buildExpandedKernels(pm, options.strict, options.reportHidden);
+  buildExpandedKernels(pm, options.strict, options.reportHidden,
+                       options.expansion == Expansion::Linalg
+                           ? createConvertPolToLinalg()
+                           : createConvertPolToVector());
   pm.addPass(createConvertLinalgToLoopsPass());
   HoistStackBuffersOptions hoist;
   hoist.threads = options.openmp;
@@ -134,10 +144,16 @@ void mlir::pol::buildTargetStage(OpPassManager &pm,
   pm.addPass(createLowerAllocaScopes());
   buildUnstructuredCode(pm);
   buildCPUMath(pm);
+  // Slices of vectors become shuffles, which the interface does not see to.
+  pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // What reads LLVM's dialect does not know pol's.
+  SetTargetOptions none;
+  none.cpu = "none";
+  pm.addPass(createSetTarget(none));
 }
 
 void mlir::pol::buildPolToLLVM(OpPassManager &pm,

@@ -28,7 +28,8 @@ using namespace mlir::pol;
 
 void mlir::pol::buildExpandGPUStage(OpPassManager &pm,
                                     const NVVMPipelineOptions &options) {
-  buildExpandedKernels(pm, options.strict, options.reportHidden);
+  buildExpandedKernels(pm, options.strict, options.reportHidden,
+                       createConvertPolToLinalg());
   pm.addPass(createForallToParallelLoopPass());
   // Nothing canonicalizes before loops are mapped: it would fold loops of one
   // trip, and what they do would run on the host.
@@ -97,6 +98,7 @@ void mlir::pol::buildPolToNVVM(OpPassManager &pm,
   stages.placement = options.placement;
   stages.maxStackBytes = options.maxStackBytes;
   stages.checks = options.checks;
+  stages.expansion = Expansion::Linalg;
   buildDescribeStage(pm, stages);
   buildMaterializeStage(pm, stages);
   buildPlaceStage(pm, stages);

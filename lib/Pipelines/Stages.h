@@ -18,8 +18,10 @@ namespace mlir::pol {
 /// Every stage ends with a check of what it leaves.
 void endStage(OpPassManager &pm, StringRef stage);
 
-/// Kernels are expanded, and what buffers and copies that adds is reported.
-void buildExpandedKernels(OpPassManager &pm, bool strict, bool reportHidden);
+/// Kernels are expanded by a pass, and what buffers and copies that adds is
+/// reported.
+void buildExpandedKernels(OpPassManager &pm, bool strict, bool reportHidden,
+                          std::unique_ptr<Pass> expansion);
 
 /// Structured control flow and what works on it is lowered to branches, and
 /// functions that can fail get a status and an entry point.

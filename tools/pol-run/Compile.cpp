@@ -160,6 +160,10 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
   pipeline.checks = options.checks;
   pipeline.maxStackBytes = options.maxStackBytes;
   pipeline.placement = options.placement;
+  pipeline.expansion =
+      options.isReference ? pol::Expansion::Linalg : pol::Expansion::Vector;
+  pipeline.cpu = options.cpu;
+  pipeline.maxWorkers = options.maxWorkers;
 
   CompiledEntry entry;
   pipeline.onPlan = [&](const pol::ModulePlan &plan) { entry.plan = plan; };

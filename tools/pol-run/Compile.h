@@ -30,6 +30,10 @@ struct CompileOptions {
   bool checks = true;
   int64_t maxStackBytes = 64 * 1024;
   std::string placement = "plan";
+  /// Expands kernels by the reference, and not for the CPU.
+  bool isReference = false;
+  std::string cpu = "host";
+  int64_t maxWorkers = 0;
   /// Places everything, and makes no code.
   bool planOnly = false;
 };

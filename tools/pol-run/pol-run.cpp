@@ -69,6 +69,19 @@ struct Options {
   cl::opt<std::string> target{"target", cl::value_desc("cpu"), cl::init("cpu"),
                               cl::cat(category),
                               cl::desc("What to compile for")};
+  cl::opt<std::string> expansion{
+      "expansion", cl::value_desc("vector|linalg"), cl::init("vector"),
+      cl::cat(category),
+      cl::desc("How kernels are expanded: as fast code for the CPU, or by the\n"
+               "reference")};
+  cl::opt<std::string> cpu{
+      "cpu", cl::value_desc("name"), cl::init("host"), cl::cat(category),
+      cl::desc("The CPU to write fast code for: host (default), x86-64-v2,\n"
+               "x86-64-v3, x86-64-v4 or neon")};
+  cl::opt<std::string> maxWorkers{
+      "max-workers", cl::value_desc("N"), cl::cat(category),
+      cl::desc("Workers that may share a kernel, however many threads there\n"
+               "are (default: the CPU's processors)")};
   cl::opt<std::string> threads{
       "threads", cl::value_desc("N"), cl::cat(category),
       cl::desc("Threads of parallel loops (default: all of the machine)")};
@@ -103,6 +116,7 @@ struct Options {
 struct Numbers {
   unsigned threads;
   unsigned runs = 0;
+  int64_t maxWorkers = 0;
   unsigned optLevel;
   int64_t maxStackBytes;
 };
@@ -150,6 +164,10 @@ static llvm::Expected<Numbers> parseNumbers(const Options &options) {
   if (options.threads.getNumOccurrences())
     if (llvm::Error error = parse(options.threads, 1, 4096, numbers.threads))
       return std::move(error);
+  if (options.maxWorkers.getNumOccurrences())
+    if (llvm::Error error =
+            parse(options.maxWorkers, 1, 65536, numbers.maxWorkers))
+      return std::move(error);
   if (options.time.getNumOccurrences())
     if (llvm::Error error = parse(options.time, 1, 1000000, numbers.runs))
       return std::move(error);
@@ -195,6 +213,9 @@ static llvm::Error checkOptions(const Options &options) {
                      "runs nothing");
   if (options.space.getNumOccurrences() > 1)
     return makeError("expected one --space, for all space arguments");
+  if (options.expansion != "vector" && options.expansion != "linalg")
+    return makeError("expected --expansion to be vector or linalg, but got " +
+                     quoted(options.expansion));
   if (options.target != "cpu")
     return makeError("expected --target to be cpu, but got " +
                      quoted(options.target));
@@ -378,6 +399,9 @@ static llvm::Error run(const Options &options) {
   compile.openmp = numbers->threads > 1;
   compile.maxStackBytes = numbers->maxStackBytes;
   compile.placement = options.placement;
+  compile.isReference = options.expansion == "linalg";
+  compile.cpu = options.cpu;
+  compile.maxWorkers = numbers->maxWorkers;
   compile.planOnly = options.planOnly;
   llvm::Expected<CompiledEntry> entry =
       CompiledEntry::compile(*module, options.entry, compile);

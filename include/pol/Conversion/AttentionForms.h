@@ -16,7 +16,8 @@ class Operation;
 namespace mlir::pol {
 
 /// Turns the short forms of attention ops on memrefs into regions: what expands
-/// attention begins with this, and knows regions alone.
+/// attention begins with this, and knows regions alone. `input_pos` is taken to
+/// at most 2^60 from 0, so that what is added to it does not overflow.
 void expandAttentionForms(Operation *root);
 
 } // namespace mlir::pol

@@ -86,6 +86,38 @@ def ConvertPolToLinalg : Pass<"convert-pol-to-linalg", "::mlir::ModuleOp"> {
   ];
 }
 
+def ConvertPolToVector : Pass<"convert-pol-to-vector", "::mlir::ModuleOp"> {
+  let summary = "expand kernels into vectors: fast code for the CPU";
+  let description = [{
+    Expands kernel ops on memrefs into loops over vectors, for the target that the
+    module carries (`pol-set-target`). Rows, or blocks of queries, are an
+    `scf.parallel`; how they are split depends on shapes and the target alone, and
+    so does every result. What the tuned expansion does not cover goes the way of
+    `convert-pol-to-linalg`: arrays whose rows have gaps or no columns, and f16
+    where the target cannot convert it.
+
+    ```mlir
+    pol.rms_norm ins(%x, %w : memref<?x64xf32>, memref<64xf32>)
+        outs(%y : memref<?x64xf32>)
+    ```
+
+    becomes an `scf.parallel` over groups of rows, and in it an `scf.for` over
+    rows: vectors of squares are added up in several sums at a time, which are
+    then added lane by lane, and the row is read again, from the cache, to be
+    scaled and written.
+  }];
+  let options = [
+    Option<"sumBlock", "sum-block", "int64_t", "16",
+           "Of the reference expansion: elements summed one after the other">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // GPU
 //===----------------------------------------------------------------------===//

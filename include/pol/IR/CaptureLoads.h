@@ -21,7 +21,7 @@ namespace mlir::pol {
 /// The arguments of a score region: the score, four axes, and captures.
 inline constexpr unsigned kNumScoreAxes = 4;
 inline constexpr unsigned kFirstScoreCapture = 1 + kNumScoreAxes;
-enum class ScoreAxis : unsigned { Batch, Head, Query, Key };
+enum ScoreAxis : unsigned { BatchAxis, HeadAxis, QueryAxis, KeyAxis };
 
 /// How an element's place in a capture says which positions along an axis read
 /// it.

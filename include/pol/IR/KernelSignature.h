@@ -71,8 +71,9 @@ struct KernelOperand {
   StringRef gradientOf;
   /// Scratch: the gradients that need it, separated by spaces.
   StringRef usedFor;
-  /// Scratch: `N` elements of sums for the gradients of captures, described
-  /// where there are any that are scattered (`isScattered`), and optional.
+  /// Scratch: sums for the gradients of captures, as many as follow from these,
+  /// described where there are any that are scattered (`isScattered`), and
+  /// optional.
   bool isOfSums = false;
   /// Scratch: described where the mask keeps no interval of keys only, and
   /// always optional.
@@ -286,6 +287,13 @@ Value buildRowsPerBlock(OpBuilder &builder, Location loc,
 Value buildPagedCapacity(OpBuilder &builder, Location loc, OpFoldResult pages,
                          OpFoldResult pageSize);
 
+/// The variant of a signature that counts for an op.
+const KernelSignature &getKernelVariant(Operation *op,
+                                        const KernelSignature &signature);
+
+/// Whether there is a result for an operand: a destination that is a tensor.
+bool givesResult(const KernelOperand &operand, Value value);
+
 /// The operand at a position of the signature, null if absent, or if there may
 /// be any number.
 Value getKernelOperand(Operation *op, const KernelSignature &signature,
@@ -301,9 +309,6 @@ OperandRange getKernelOperands(Operation *op, const KernelSignature &signature,
 /// The name of the attribute that numbers the captures whose gradients an op
 /// computes.
 inline constexpr StringLiteral kCaptureGradients = "capture_gradients";
-/// The letter of how many numbers the sums of captures are. It follows from
-/// captures, and is known at run time only.
-inline constexpr char kNumSums = 'N';
 
 /// The types of a region's arguments. `captures` are as the region sees them:
 /// of a duplicated one the primal.

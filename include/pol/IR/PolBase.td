@@ -131,6 +131,33 @@ def Pol_KernelOpNameAttr : AttrDef<Pol_Dialect, "KernelOpName"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Pol_TargetAttr : AttrDef<Pol_Dialect, "Target"> {
+  let mnemonic = "target";
+  let summary = "what code is written for: the machine as far as it matters";
+  let description = [{
+    The CPU that kernels are expanded for: how wide its vectors are and how many
+    registers hold one, the bytes of its caches (`llc`: the last level, shared),
+    and how many workers may share a kernel. Work is split by this and by
+    shapes, never by how many threads there are at run time. `f16` says whether
+    it converts vectors of f16 by itself.
+
+    A module carries it as `pol.target` of its device `CPU` in
+    `dlti.target_system_spec`; `pol-set-target` puts it there. Without one, it is
+    that of `x86-64-v3`.
+
+    ```mlir
+    #pol.target<vector_bits = 512, vector_registers = 32, l1_bytes = 49152,
+                l2_bytes = 2097152, llc_bytes = 33554432, max_workers = 8,
+                f16 = true>
+    ```
+  }];
+  let parameters = (ins "int64_t":$vector_bits, "int64_t":$vector_registers,
+                    "int64_t":$l1_bytes, "int64_t":$l2_bytes,
+                    "int64_t":$llc_bytes, "int64_t":$max_workers, "bool":$f16);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Pol_BufferRoleArrayAttr
     : TypedArrayAttrBase<Pol_BufferRoleAttr, "buffer roles">;
 

@@ -21,6 +21,9 @@ class OpPassManager;
 namespace mlir::pol {
 struct ModulePlan;
 
+/// What expands kernels: `convert-pol-to-vector` or `convert-pol-to-linalg`.
+enum class Expansion { Vector, Linalg };
+
 /// Options that all pipelines have. Each stage reads those that concern it.
 template <typename Pipeline>
 struct StageOptions : PassPipelineOptions<Pipeline> {
@@ -57,6 +60,23 @@ struct StageOptions : PassPipelineOptions<Pipeline> {
 struct PipelineOptions : StageOptions<PipelineOptions> {
   /// Is told of the plans of public functions; may be null.
   std::function<void(const ModulePlan &)> onPlan;
+  Option<Expansion> expansion{
+      *this, "expansion", llvm::cl::desc("How kernels are expanded"),
+      llvm::cl::init(Expansion::Vector),
+      llvm::cl::values(
+          clEnumValN(Expansion::Vector, "vector", "fast code for the target"),
+          clEnumValN(Expansion::Linalg, "linalg", "the reference"))};
+  Option<std::string> cpu{
+      *this, "cpu",
+      llvm::cl::desc("The CPU to compile for: x86-64-v2, x86-64-v3, x86-64-v4, "
+                     "neon or host; by default the module's own target, or "
+                     "x86-64-v3"),
+      llvm::cl::init("")};
+  Option<int64_t> maxWorkers{
+      *this, "max-workers",
+      llvm::cl::desc("Workers that may share a kernel; 0 for the CPU's own "
+                     "number"),
+      llvm::cl::init(0)};
   Option<bool> openmp{
       *this, "openmp",
       llvm::cl::desc("Run parallel loops on OpenMP threads, not in sequence"),

@@ -18,6 +18,43 @@ include "mlir/Pass/PassBase.td"
 // Describe
 //===----------------------------------------------------------------------===//
 
+def SetTarget : Pass<"pol-set-target", "::mlir::ModuleOp"> {
+  let summary = "say which CPU the module is compiled for";
+  let description = [{
+    The module gets the `#pol.target` of a CPU: that of `x86-64-v2`, `x86-64-v3`,
+    `x86-64-v4` or `neon` (any AArch64) with the caches of common machines, or
+    that of the `host`, for as many workers as it has processors. With an empty
+    name, a target that the module has stays what it is; `none` removes it.
+    Descriptions and expansions both depend on the target: it has to be set before
+    either.
+
+    ```mlir
+    module {
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module attributes {
+        dlti.target_system_spec = #dlti.target_system_spec<
+          "CPU" = #dlti.target_device_spec<
+            "pol.target" = #pol.target<
+              vector_bits = 256, vector_registers = 16, l1_bytes = 32768,
+              l2_bytes = 1048576, llc_bytes = 33554432, max_workers = 8,
+              f16 = true>>>} {
+    }
+    ```
+  }];
+  let options = [
+    Option<"cpu", "cpu", "std::string", "\"\"",
+           "x86-64-v2, x86-64-v3, x86-64-v4, neon, host or none">,
+    Option<"maxWorkers", "max-workers", "int64_t", "0",
+           "Workers that may share a kernel; 0 for the CPU's own number">
+  ];
+  let dependentDialects = ["::mlir::DLTIDialect", "::mlir::pol::PolDialect"];
+}
+
 def ExpandApply : Pass<"pol-expand-apply", "::mlir::ModuleOp"> {
   let summary = "write pol.apply out as outputs, frame, scratch and call";
   let description = [{

@@ -371,6 +371,8 @@ template <typename OpTy> void FormExpansion<OpTy>::replace() {
 }
 
 template <typename OpTy> void FormExpansion<OpTy>::run() {
+  if (!hasMaskForm() && !hasScoreForm() && !op.getInputPos())
+    return;
   rewriter.setInsertionPoint(op);
   findPosition();
   findCaptures();

@@ -23,8 +23,6 @@
 using namespace mlir;
 using namespace mlir::pol;
 
-enum Axis : unsigned { Batch, Head, Row, Key };
-
 namespace {
 /// Builds the gradient of one capture.
 class CaptureGradient {
@@ -270,24 +268,26 @@ void CaptureGradient::addPlaced(OpBuilder &builder, Operation *load,
     std::array<IndexRange, kNumScoreAxes> groups;
     for (auto [axis, use] : llvm::enumerate(map.axes))
       groups[axis] = getGroup(b, axis, use, owner[axis], caps[axis]);
-    Value sum = sumOver(b, groups[Batch], [&](OpBuilder &b1, Value batch) {
+    Value sum = sumOver(b, groups[BatchAxis], [&](OpBuilder &b1, Value batch) {
       Sequence sequence = scores.getSequence(b1, batch);
       // Sequences may be shorter than their array.
-      IndexRange rows{groups[Row].begin,
-                      buildMin(b1, loc, groups[Row].end, sequence.numQueries)};
-      return sumOver(b1, groups[Head], [&](OpBuilder &b2, Value head) {
+      IndexRange rows{
+          groups[QueryAxis].begin,
+          buildMin(b1, loc, groups[QueryAxis].end, sequence.numQueries)};
+      return sumOver(b1, groups[HeadAxis], [&](OpBuilder &b2, Value head) {
         return sumOver(b2, rows, [&](OpBuilder &b3, Value row) {
           Query query = scores.getQuery(b3, sequence, head, row);
-          return sumKeys(b3, query, map.axes[Key].isUsed, owner[Key], load);
+          return sumKeys(b3, query, map.axes[KeyAxis].isUsed, owner[KeyAxis],
+                         load);
         });
       });
     });
     Sequence first = nowhere.sequence;
-    first.batch = owner[Batch];
-    Query query = scores.getQuery(b, first, owner[Head], owner[Row]);
+    first.batch = owner[BatchAxis];
+    Query query = scores.getQuery(b, first, owner[HeadAxis], owner[QueryAxis]);
     SmallVector<Value> indices;
     for (Value index : load->getOperands().drop_front())
-      indices.push_back(evaluate(b, index, query, owner[Key]));
+      indices.push_back(evaluate(b, index, query, owner[KeyAxis]));
     addTo(b, indices, sum, /*isScattered=*/false);
   };
   buildParallelLoop(builder, loc, owners, addElement);
@@ -309,15 +309,7 @@ void CaptureGradient::addScattered(OpBuilder &builder,
                 /*isScattered=*/true);
     };
     auto addRange = [&](OpBuilder &outer, const KeptRange &kept, ValueRange) {
-      buildLoop(outer, loc, kept.range.begin, kept.range.end, 1,
-                [&](OpBuilder &inner, Location, ValueRange key) {
-                  if (!kept.isKept)
-                    return addKey(inner, key.front());
-                  auto isKept = scf::IfOp::create(
-                      inner, loc, kept.isKept(inner, key.front()), false);
-                  OpBuilder then = isKept.getThenBodyBuilder();
-                  addKey(then, key.front());
-                });
+      forEachKept(outer, loc, kept, addKey);
       return SmallVector<Value>();
     };
     scores.overKeys(b, query, {}, addRange);
@@ -338,7 +330,7 @@ void CaptureGradient::addScattered(OpBuilder &builder,
   buildParallelLoop(
       builder, loc, {builder.getIndexAttr(1)},
       [&](OpBuilder &b0, Location, ValueRange) {
-        buildLoop(b0, loc, zero, extents[Batch], 1,
+        buildLoop(b0, loc, zero, extents[BatchAxis], 1,
                   [&](OpBuilder &b1, Location, ValueRange batch) {
                     addSequence(b1, scores.getSequence(b1, batch.front()));
                   });

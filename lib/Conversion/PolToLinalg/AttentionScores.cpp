@@ -24,6 +24,27 @@ Value AttentionScores::constant(OpBuilder &builder, int64_t value) {
   return arith::ConstantIndexOp::create(builder, inputs.loc, value);
 }
 
+Value mlir::pol::buildGroupSize(OpBuilder &builder, Location loc, Value heads,
+                                Value keyHeads) {
+  // Without heads there is nothing to divide, and nothing to do.
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  return buildMax(builder, loc,
+                  builder.createOrFold<arith::DivUIOp>(
+                      loc, heads, buildMax(builder, loc, keyHeads, one)),
+                  one);
+}
+
+Value mlir::pol::buildScale(OpBuilder &builder, Location loc, FloatType type,
+                            FloatAttr scale, Value depth) {
+  FloatBuilder floats{builder, loc, type};
+  if (scale)
+    return floats.constant(scale.getValueAsDouble());
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value length = buildMax(builder, loc, depth, one);
+  Value root = math::SqrtOp::create(builder, loc, floats.fromIndex(length));
+  return floats.divide(floats.constant(1.0), root);
+}
+
 /// Captures in the types that a region has for them.
 SmallVector<Value> AttentionScores::getCaptures(OpBuilder &builder,
                                                 Region &region) {
@@ -58,34 +79,11 @@ AttentionScores::AttentionScores(OpBuilder &builder, AttentionInputs inputs,
   keyHeads = getDim(inputs.k, 1);
   keys = getDim(inputs.k, 2);
   valueDepth = getDim(inputs.v, 3);
-  // Without heads there is nothing to divide, and nothing to do.
-  Value one = constant(builder, 1);
-  groupSize = buildMax(builder, loc,
-                       builder.createOrFold<arith::DivUIOp>(
-                           loc, heads, buildMax(builder, loc, keyHeads, one)),
-                       one);
-  // Farther than any array is long, and near enough that nothing overflows.
-  constexpr int64_t farthest = int64_t(1) << 60;
-  if (inputs.inputPos)
-    shift = buildMin(
-        builder, loc,
-        buildMax(builder, loc, inputs.inputPos, constant(builder, -farthest)),
-        constant(builder, farthest));
+  groupSize = buildGroupSize(builder, loc, heads, keyHeads);
+  scale = buildScale(builder, loc, type, inputs.scale, depth);
+  shift = inputs.inputPos;
   maskCaptures = getCaptures(builder, *inputs.mask);
   scoreCaptures = getCaptures(builder, *inputs.score);
-  buildScale(builder);
-}
-
-void AttentionScores::buildScale(OpBuilder &builder) {
-  FloatBuilder floats{builder, inputs.loc, type};
-  if (inputs.scale) {
-    scale = floats.constant(inputs.scale.getValueAsDouble());
-    return;
-  }
-  Value length = buildMax(builder, inputs.loc, depth, constant(builder, 1));
-  Value root =
-      math::SqrtOp::create(builder, inputs.loc, floats.fromIndex(length));
-  scale = floats.divide(floats.constant(1.0), root);
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,14 +95,6 @@ Value AttentionScores::add(OpBuilder &builder, Value offset, Value index) {
   return offset ? arith::AddIOp::create(builder, inputs.loc, offset, index)
                       .getResult()
                 : index;
-}
-
-Value AttentionScores::loadOffset(OpBuilder &builder, Value offsets,
-                                  Value number) {
-  Location loc = inputs.loc;
-  return arith::IndexCastOp::create(
-      builder, loc, builder.getIndexType(),
-      memref::LoadOp::create(builder, loc, offsets, number));
 }
 
 Value AttentionScores::getNumSequences(OpBuilder &builder) {
@@ -126,11 +116,8 @@ Sequence AttentionScores::getSequence(OpBuilder &builder, Value batch) {
   Location loc = inputs.loc;
   Value zero = constant(builder, 0);
   Value next = arith::AddIOp::create(builder, loc, batch, constant(builder, 1));
-  auto load = [&](Value offsets, Value number, Value least, Value extent) {
-    return buildMin(
-        builder, loc,
-        buildMax(builder, loc, loadOffset(builder, offsets, number), least),
-        extent);
+  auto load = [&](Value offsets, Value number, Value least, Value most) {
+    return loadWithin(builder, loc, offsets, number, least, most);
   };
   Value row = load(inputs.queryOffsets, batch, zero, queries);
   Value lastRow = load(inputs.queryOffsets, next, row, queries);
@@ -154,9 +141,11 @@ Sequence AttentionScores::findSequence(OpBuilder &builder, Value offsets,
   auto loop = scf::ForOp::create(
       builder, loc, zero, count, one, zero,
       [&](OpBuilder &b, Location, Value number, ValueRange found) {
-        Value begins =
-            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
-                                  loadOffset(b, offsets, number), row);
+        Value offset = arith::IndexCastOp::create(
+            b, loc, b.getIndexType(),
+            memref::LoadOp::create(b, loc, offsets, number));
+        Value begins = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
+                                             offset, row);
         Value last =
             arith::SelectOp::create(b, loc, begins, number, found.front());
         scf::YieldOp::create(b, loc, last);
@@ -247,12 +236,10 @@ Value AttentionScores::isClass(OpBuilder &builder, Value tileClass,
 IndexBounds AttentionScores::getTile(OpBuilder &builder, Value number,
                                      Value length) {
   Location loc = inputs.loc;
-  Value size = constant(builder, kMaskTile);
-  Value begin = arith::MulIOp::create(builder, loc, number, size);
-  Value left = arith::SubIOp::create(builder, loc, length, begin);
-  Value end = arith::AddIOp::create(builder, loc, begin,
-                                    buildMin(builder, loc, size, left));
-  return {begin, end};
+  Value begin =
+      arith::MulIOp::create(builder, loc, number, constant(builder, kMaskTile));
+  IndexRange tile = buildBlock(builder, loc, begin, length, kMaskTile);
+  return {tile.begin, tile.end};
 }
 
 IndexBounds AttentionScores::getPositions(OpBuilder &builder,
@@ -297,9 +284,7 @@ SmallVector<Value> AttentionScores::overTiles(OpBuilder &builder,
                                               RangeBodyFn body) {
   Location loc = inputs.loc;
   auto visit = [&](OpBuilder &b, Location, Value begin, ValueRange running) {
-    Value left = arith::SubIOp::create(b, loc, range.end, begin);
-    Value size = buildMin(b, loc, constant(b, kMaskTile), left);
-    IndexRange tile{begin, arith::AddIOp::create(b, loc, begin, size)};
+    IndexRange tile = buildBlock(b, loc, begin, range.end, kMaskTile);
     Value tileClass = getClass(b, {tile.begin, tile.end});
     auto choice =
         scf::IfOp::create(b, loc, initial.getTypes(),
@@ -346,27 +331,27 @@ SmallVector<Value> AttentionScores::overList(OpBuilder &builder, Value list,
   return SmallVector<Value>(loop.getResults());
 }
 
-/// Fills one list with the tiles of a range that are not empty.
+/// Fills one list with the tiles, of so many indices, that are not empty.
 void AttentionScores::buildTileList(OpBuilder &builder, Value list,
-                                    ValueRange at, IndexBounds range,
+                                    ValueRange at, Value length,
                                     ClassFn getClass) {
   Location loc = inputs.loc;
-  Value one = constant(builder, 1), size = constant(builder, kMaskTile);
+  Value zero = constant(builder, 0), one = constant(builder, 1);
   auto store = [&](OpBuilder &b, Value number, Value entry) {
     Value code = arith::IndexCastOp::create(b, loc, b.getI32Type(), number);
     memref::StoreOp::create(b, loc, code, list, append(at, entry));
   };
-  Value first = arith::DivUIOp::create(builder, loc, range.begin, size);
-  Value last = arith::CeilDivUIOp::create(builder, loc, range.end, size);
-  auto visit = [&](OpBuilder &b, Location, Value number, ValueRange count) {
-    Value tileClass = getClass(b, getTile(b, number, range.end));
+  Value count = arith::CeilDivUIOp::create(builder, loc, length,
+                                           constant(builder, kMaskTile));
+  auto visit = [&](OpBuilder &b, Location, Value number, ValueRange found) {
+    Value tileClass = getClass(b, getTile(b, number, length));
     auto choice =
-        scf::IfOp::create(b, loc, count.getTypes(),
+        scf::IfOp::create(b, loc, found.getTypes(),
                           isClass(b, tileClass, TileClass::Empty), true, true);
     OpBuilder none = choice.getThenBodyBuilder();
-    scf::YieldOp::create(none, loc, count);
+    scf::YieldOp::create(none, loc, found);
     OpBuilder any = choice.getElseBodyBuilder();
-    Value next = arith::AddIOp::create(any, loc, count.front(), one);
+    Value next = arith::AddIOp::create(any, loc, found.front(), one);
     Value isFull = arith::IndexCastUIOp::create(
         any, loc, any.getIndexType(), isClass(any, tileClass, TileClass::Full));
     Value code = arith::AddIOp::create(
@@ -375,8 +360,7 @@ void AttentionScores::buildTileList(OpBuilder &builder, Value list,
     scf::YieldOp::create(any, loc, next);
     scf::YieldOp::create(b, loc, choice.getResults());
   };
-  Value zero = constant(builder, 0);
-  auto loop = scf::ForOp::create(builder, loc, first, last, one, zero, visit);
+  auto loop = scf::ForOp::create(builder, loc, zero, count, one, zero, visit);
   store(builder, loop.getResult(0), zero);
 }
 
@@ -398,7 +382,7 @@ void AttentionScores::buildTileLists(OpBuilder &builder) {
                    ? emitter.getClass(inner, getPositions(inner, self), tile)
                    : emitter.getClass(inner, getPositions(inner, tile), self);
       };
-      buildTileList(b, list, at, {constant(b, 0), others}, getClass);
+      buildTileList(b, list, at, others, getClass);
     };
     SmallVector<OpFoldResult> lists =
         getLeadingExtents(builder, loc, list, /*numTrailing=*/1);
@@ -406,48 +390,50 @@ void AttentionScores::buildTileLists(OpBuilder &builder) {
   }
 }
 
-void AttentionScores::findKeys(OpBuilder &builder, Query &query) {
-  if (!mask.isInterval())
-    return;
-  Value next = arith::AddIOp::create(builder, inputs.loc, query.position,
-                                     constant(builder, 1));
+/// One position alone.
+IndexBounds AttentionScores::getSelf(OpBuilder &builder, Value position) {
+  return {position, arith::AddIOp::create(builder, inputs.loc, position,
+                                          constant(builder, 1))};
+}
+
+IndexRange AttentionScores::getKeys(OpBuilder &builder, const Query &query) {
   IndexBounds bounds =
       getMask(query.sequence.batch, query.head)
-          .getKeys(builder, {query.position, next},
+          .getKeys(builder, getSelf(builder, query.position),
                    {constant(builder, 0), query.sequence.numKeys});
-  query.keys = IndexRange{bounds.begin, bounds.end};
+  return {bounds.begin, bounds.end};
+}
+
+void AttentionScores::findKeys(OpBuilder &builder, Query &query) {
+  if (mask.isInterval())
+    query.keys = getKeys(builder, query);
 }
 
 SmallVector<Value> AttentionScores::overKeys(OpBuilder &builder,
                                              const Query &query,
                                              ValueRange initial,
                                              RangeBodyFn body) {
-  if (query.keys)
-    return body(builder, {*query.keys, nullptr}, initial);
-  Location loc = inputs.loc;
+  if (mask.isInterval()) {
+    IndexRange range = query.keys ? *query.keys : getKeys(builder, query);
+    return body(builder, {range, nullptr}, initial);
+  }
   MaskEmitter emitter = getMask(query.sequence.batch, query.head);
-  IndexBounds self{query.position,
-                   arith::AddIOp::create(builder, loc, query.position,
-                                         constant(builder, 1))};
   auto isKept = [emitter, query](OpBuilder &b, Value key) mutable {
     return emitter.isKept(b, query.position, key);
   };
-  if (inputs.tiles && !mask.isInterval()) {
-    Value tile = arith::DivUIOp::create(builder, loc, query.row,
+  if (inputs.tiles) {
+    Value tile = arith::DivUIOp::create(builder, inputs.loc, query.row,
                                         constant(builder, kMaskTile));
     return overList(builder, inputs.tiles,
                     {query.sequence.batch, query.head, tile}, keys, initial,
                     isKept, body);
   }
-  IndexBounds bounds = emitter.getKeys(
-      builder, self, {constant(builder, 0), query.sequence.numKeys});
-  IndexRange range{bounds.begin, bounds.end};
-  if (mask.isInterval())
-    return body(builder, {range, nullptr}, initial);
+  IndexBounds self = getSelf(builder, query.position);
   auto getClass = [&](OpBuilder &b, IndexBounds tile) {
     return emitter.getClass(b, self, tile);
   };
-  return overTiles(builder, range, initial, getClass, isKept, body);
+  return overTiles(builder, getKeys(builder, query), initial, getClass, isKept,
+                   body);
 }
 
 SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder,
@@ -455,16 +441,14 @@ SmallVector<Value> AttentionScores::overQueries(OpBuilder &builder,
                                                 Value head, Value key,
                                                 ValueRange initial,
                                                 RangeBodyFn body) {
-  Location loc = inputs.loc;
   MaskEmitter emitter = getMask(sequence.batch, head);
-  IndexBounds self{
-      key, arith::AddIOp::create(builder, loc, key, constant(builder, 1))};
+  IndexBounds self = getSelf(builder, key);
   auto isKept = [this, emitter, key](OpBuilder &b, Value row) mutable {
     return emitter.isKept(b, getPositions(b, {row, row}).begin, key);
   };
   if (inputs.keyTiles && !mask.isInterval()) {
-    Value tile =
-        arith::DivUIOp::create(builder, loc, key, constant(builder, kMaskTile));
+    Value tile = arith::DivUIOp::create(builder, inputs.loc, key,
+                                        constant(builder, kMaskTile));
     return overList(builder, inputs.keyTiles, {sequence.batch, head, tile},
                     queries, initial, isKept, body);
   }

@@ -85,6 +85,13 @@ struct Score {
   IRMapping evaluated;
 };
 
+/// How many query heads each head of keys has, 1 at least.
+Value buildGroupSize(OpBuilder &builder, Location loc, Value heads,
+                     Value keyHeads);
+/// The scale of scores: 1/√D, 1 where D is 0, unless it is given.
+Value buildScale(OpBuilder &builder, Location loc, FloatType type,
+                 FloatAttr scale, Value depth);
+
 class AttentionScores {
 public:
   /// Builds what all queries share.
@@ -148,9 +155,7 @@ public:
 private:
   Value constant(OpBuilder &builder, int64_t value);
   Value add(OpBuilder &builder, Value offset, Value index);
-  Value loadOffset(OpBuilder &builder, Value offsets, Value number);
   Sequence findSequence(OpBuilder &builder, Value offsets, Value row);
-  void buildScale(OpBuilder &builder);
   SmallVector<Value> getCaptures(OpBuilder &builder, Region &region);
   MaskEmitter getMask(Value batch, Value head) {
     return MaskEmitter(mask, inputs.loc, batch, head, maskCaptures);
@@ -167,7 +172,9 @@ private:
                                Value isFull, ValueRange running,
                                IsKeptFn isKept, RangeBodyFn body);
   void buildTileList(OpBuilder &builder, Value list, ValueRange at,
-                     IndexBounds range, ClassFn getClass);
+                     Value length, ClassFn getClass);
+  IndexBounds getSelf(OpBuilder &builder, Value position);
+  IndexRange getKeys(OpBuilder &builder, const Query &query);
   IndexBounds getTile(OpBuilder &builder, Value number, Value length);
   IndexBounds getPositions(OpBuilder &builder, IndexBounds rows);
   IndexBounds getRows(OpBuilder &builder, IndexBounds positions);

@@ -9,6 +9,7 @@
 // The reference expansion of pol.decode_attention: splits of keys, in parallel,
 // and their merge.
 
+#include "AttentionScores.h"
 #include "ExpandKernel.h"
 #include "Loops.h"
 #include "TileSums.h"
@@ -59,8 +60,6 @@ public:
   Value pages, pageSize;
 
 private:
-  void buildScale(OpBuilder &builder);
-
   Value scale;
 };
 
@@ -134,12 +133,7 @@ Decoding::Decoding(OpBuilder &builder, DecodeAttentionOp op, int64_t sumBlock)
   keyHeads = getDim(op.getK(), 1);
   valueDepth = getDim(op.getV(), 3);
   splits = getDim(op.getPartialO(), 3);
-  // Without heads there is nothing to divide, and nothing to do.
-  Value one = constant(builder, 1);
-  groupSize = buildMax(builder, loc,
-                       builder.createOrFold<arith::DivUIOp>(
-                           loc, heads, buildMax(builder, loc, keyHeads, one)),
-                       one);
+  groupSize = buildGroupSize(builder, loc, heads, keyHeads);
   if (Value table = op.getBlockTable()) {
     pages = getDim(op.getK(), 0);
     pageSize = getDim(op.getK(), 2);
@@ -152,34 +146,13 @@ Decoding::Decoding(OpBuilder &builder, DecodeAttentionOp op, int64_t sumBlock)
   } else {
     capacity = getDim(op.getK(), 2);
   }
-  buildScale(builder);
-}
-
-/// The scale of scores: 1/√D, 1 where D is 0, unless it is given.
-void Decoding::buildScale(OpBuilder &builder) {
-  FloatBuilder floats{builder, loc, type};
-  if (FloatAttr given = op.getScaleAttr()) {
-    scale = floats.constant(given.getValueAsDouble());
-    return;
-  }
-  Value length = buildMax(builder, loc, depth, constant(builder, 1));
-  Value root = math::SqrtOp::create(builder, loc, floats.fromIndex(length));
-  scale = floats.divide(floats.constant(1.0), root);
-}
-
-/// An element of an array of integers, taken to between 0 and a bound.
-static Value loadWithin(OpBuilder &builder, Location loc, Value array,
-                        ValueRange indices, Value bound) {
-  Value element = arith::IndexCastOp::create(
-      builder, loc, builder.getIndexType(),
-      memref::LoadOp::create(builder, loc, array, indices));
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  return buildMin(builder, loc, buildMax(builder, loc, element, zero), bound);
+  scale = buildScale(builder, loc, type, op.getScaleAttr(), depth);
 }
 
 Value Decoding::getLength(OpBuilder &builder, Value batch) {
   Value lengths = op.getKLengths();
-  return lengths ? loadWithin(builder, loc, lengths, batch, capacity)
+  return lengths ? loadWithin(builder, loc, lengths, batch,
+                              constant(builder, 0), capacity)
                  : capacity;
 }
 
@@ -261,8 +234,9 @@ void BlockRows::build(OpBuilder &builder, Value batchOfBlock,
             [&](OpBuilder &b, Location, ValueRange key) {
               Value number =
                   arith::DivUIOp::create(b, loc, key.front(), pageSize);
-              Value page = loadWithin(b, loc, decoding.op.getBlockTable(),
-                                      {batch, number}, last);
+              Value page =
+                  loadWithin(b, loc, decoding.op.getBlockTable(),
+                             {batch, number}, decoding.constant(b, 0), last);
               Value row = arith::RemUIOp::create(b, loc, key.front(), pageSize);
               Value at = arith::SubIOp::create(b, loc, key.front(), first);
               memref::StoreOp::create(b, loc, page, pages, at);
@@ -406,19 +380,16 @@ void SplitExpansion::build(OpBuilder &builder) {
   IndexRange keys = decoding.getSplit(builder, length, split);
   forEachQuery(builder,
                [&](OpBuilder &b, ValueRange query) { clear(b, query); });
-  buildLoop(
-      builder, loc, keys.begin, keys.end, kBlockKeys,
-      [&](OpBuilder &b, Location, ValueRange begin) {
-        firstOfBlock = begin.front();
-        Value left = arith::SubIOp::create(b, loc, keys.end, firstOfBlock);
-        Value size = buildMin(b, loc, decoding.constant(b, kBlockKeys), left);
-        IndexRange block{firstOfBlock,
-                         arith::AddIOp::create(b, loc, firstOfBlock, size)};
-        rows.build(b, batch, keyHead, block);
-        forEachQuery(b, [&](OpBuilder &inner, ValueRange query) {
-          addBlock(inner, query, block);
-        });
-      });
+  buildLoop(builder, loc, keys.begin, keys.end, kBlockKeys,
+            [&](OpBuilder &b, Location, ValueRange begin) {
+              firstOfBlock = begin.front();
+              IndexRange block =
+                  buildBlock(b, loc, firstOfBlock, keys.end, kBlockKeys);
+              rows.build(b, batch, keyHead, block);
+              forEachQuery(b, [&](OpBuilder &inner, ValueRange query) {
+                addBlock(inner, query, block);
+              });
+            });
 }
 
 //===----------------------------------------------------------------------===//

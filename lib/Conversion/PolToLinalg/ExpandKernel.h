@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The pattern that all expansions of kernels are.
+// The pattern that all reference expansions of kernels are, and what runs them.
 
 #ifndef POL_LIB_CONVERSION_POLTOLINALG_EXPANDKERNEL_H
 #define POL_LIB_CONVERSION_POLTOLINALG_EXPANDKERNEL_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
@@ -36,6 +37,14 @@ template <typename OpTy> struct ExpandKernel : OpRewritePattern<OpTy> {
   ExpandFn expand;
   int64_t sumBlock;
 };
+
+void populatePolToLinalgPatterns(RewritePatternSet &patterns, int64_t sumBlock);
+
+/// Expands the kernels of a module: by the reference, or by patterns of more
+/// benefit.
+LogicalResult
+expandKernels(ModuleOp module, int64_t sumBlock,
+              function_ref<void(RewritePatternSet &)> populateTuned);
 
 } // namespace mlir::pol
 

@@ -50,6 +50,18 @@ Value mlir::pol::getRow(OpBuilder &builder, Location loc, Value array,
                                    strides);
 }
 
+SmallVector<Value> mlir::pol::getRowIndices(OpBuilder &builder, Location loc,
+                                            Value row, ValueRange extents) {
+  SmallVector<Value> indices(extents.size());
+  for (size_t i = extents.size(); i-- > 1;) {
+    indices[i] = arith::RemUIOp::create(builder, loc, row, extents[i]);
+    row = arith::DivUIOp::create(builder, loc, row, extents[i]);
+  }
+  if (!indices.empty())
+    indices.front() = row;
+  return indices;
+}
+
 void mlir::pol::buildParallelLoop(OpBuilder &builder, Location loc,
                                   ArrayRef<OpFoldResult> extents,
                                   LoopBodyFn body) {
@@ -113,6 +125,36 @@ Value mlir::pol::buildWhereKept(OpBuilder &builder, Location loc,
   return choice.getResult(0);
 }
 
+Value mlir::pol::loadWithin(OpBuilder &builder, Location loc, Value array,
+                            ValueRange indices, Value least, Value most) {
+  Value element = arith::IndexCastOp::create(
+      builder, loc, builder.getIndexType(),
+      memref::LoadOp::create(builder, loc, array, indices));
+  return buildMin(builder, loc, buildMax(builder, loc, element, least), most);
+}
+
+IndexRange mlir::pol::buildBlock(OpBuilder &builder, Location loc, Value begin,
+                                 Value end, int64_t size) {
+  Value left = arith::SubIOp::create(builder, loc, end, begin);
+  Value most = arith::ConstantIndexOp::create(builder, loc, size);
+  Value length = buildMin(builder, loc, most, left);
+  return {begin, arith::AddIOp::create(builder, loc, begin, length)};
+}
+
+void mlir::pol::forEachKept(OpBuilder &builder, Location loc,
+                            const KeptRange &kept,
+                            function_ref<void(OpBuilder &, Value)> body) {
+  auto visit = [&](OpBuilder &b, Location, ValueRange index) {
+    if (!kept.isKept)
+      return body(b, index.front());
+    auto isKept =
+        scf::IfOp::create(b, loc, kept.isKept(b, index.front()), false);
+    OpBuilder inner = isKept.getThenBodyBuilder();
+    body(inner, index.front());
+  };
+  buildLoop(builder, loc, kept.range.begin, kept.range.end, 1, visit);
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -173,23 +215,20 @@ static Compensated addBlocks(OpBuilder &builder, Location loc,
                              int64_t block, bool isWhole, ElementFn element) {
   auto type = cast<FloatType>(initial.sum.getType());
   Value step = arith::ConstantIndexOp::create(builder, loc, block);
-  auto buildBlock = [&](OpBuilder &b, Value begin) -> Value {
-    Value size = step;
-    // What is left is taken rather than where the block would end, which might
-    // not be representable.
-    if (!isWhole)
-      size = buildMin(b, loc, step,
-                      arith::SubIOp::create(b, loc, range.end, begin));
-    return buildPlainSum(b, loc, begin,
-                         arith::AddIOp::create(b, loc, begin, size), type,
-                         element);
+  auto sumBlock = [&](OpBuilder &b, Value begin) -> Value {
+    IndexRange part{begin, Value()};
+    if (isWhole)
+      part.end = arith::AddIOp::create(b, loc, begin, step);
+    else
+      part = buildBlock(b, loc, begin, range.end, block);
+    return buildPlainSum(b, loc, part.begin, part.end, type, element);
   };
   auto loop = scf::ForOp::create(
       builder, loc, range.begin, range.end, step,
       ValueRange{initial.sum, initial.rest},
       [&](OpBuilder &b, Location, Value begin, ValueRange running) {
         Compensated sum{running[0], running[1]};
-        sum = sum.add(b, loc, buildBlock(b, begin));
+        sum = sum.add(b, loc, sumBlock(b, begin));
         scf::YieldOp::create(b, loc, ValueRange{sum.sum, sum.rest});
       });
   return {loop.getResult(0), loop.getResult(1)};
@@ -252,8 +291,8 @@ Value mlir::pol::getFloatConstant(OpBuilder &builder, Location loc,
 
 Value mlir::pol::convertFloat(OpBuilder &builder, Location loc, Value value,
                               Type type) {
-  unsigned from = value.getType().getIntOrFloatBitWidth();
-  unsigned to = type.getIntOrFloatBitWidth();
+  unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  unsigned to = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (value.getType() == type)
     return value;
   assert(from != to && "expected a wider or a narrower type");
@@ -261,8 +300,12 @@ Value mlir::pol::convertFloat(OpBuilder &builder, Location loc, Value value,
     return arith::ExtFOp::create(builder, loc, type, value);
   // No target has f64 to bf16, nor has the compiler's support library. The
   // detour rounds twice, which is off by at most 2^-16 of a last place more.
-  if (from == 64 && type.isBF16())
-    value = arith::TruncFOp::create(builder, loc, builder.getF32Type(), value);
+  if (from == 64 && getElementTypeOrSelf(type).isBF16()) {
+    Type single = builder.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      single = vector.clone(single);
+    value = arith::TruncFOp::create(builder, loc, single, value);
+  }
   return arith::TruncFOp::create(builder, loc, type, value);
 }
 

@@ -41,6 +41,11 @@ void buildRowLoop(OpBuilder &builder, Location loc, Value array,
 Value getRow(OpBuilder &builder, Location loc, Value array,
              ValueRange leadingIndices, OpFoldResult length);
 
+/// The indices of a row in leading dimensions of these extents, given its
+/// number.
+SmallVector<Value> getRowIndices(OpBuilder &builder, Location loc, Value row,
+                                 ValueRange extents);
+
 /// Builds the body of a loop, given its indices.
 using LoopBodyFn = function_ref<void(OpBuilder &, Location, ValueRange)>;
 
@@ -60,6 +65,10 @@ SmallVector<OpFoldResult> getLeadingExtents(OpBuilder &builder, Location loc,
 Value buildMin(OpBuilder &builder, Location loc, Value lhs, Value rhs);
 Value buildMax(OpBuilder &builder, Location loc, Value lhs, Value rhs);
 
+/// An element of an array of integers, taken to between two indices.
+Value loadWithin(OpBuilder &builder, Location loc, Value array,
+                 ValueRange indices, Value least, Value most);
+
 /// Indices from `begin` to `end`, none if that is not greater.
 struct IndexRange {
   Value begin;
@@ -72,6 +81,15 @@ struct KeptRange {
   IndexRange range;
   std::function<Value(OpBuilder &, Value index)> isKept;
 };
+
+/// The indices of a range from `begin` on, at most `size` of them. What is left
+/// is taken rather than where they would end, which might not be representable.
+IndexRange buildBlock(OpBuilder &builder, Location loc, Value begin, Value end,
+                      int64_t size);
+
+/// Runs the body for each index that is kept, in order.
+void forEachKept(OpBuilder &builder, Location loc, const KeptRange &kept,
+                 function_ref<void(OpBuilder &, Value index)> body);
 
 /// What the body computes, or another value for an index that is not kept.
 Value buildWhereKept(OpBuilder &builder, Location loc, const KeptRange &kept,
@@ -131,6 +149,7 @@ Value getFloatConstant(OpBuilder &builder, Location loc, FloatType type,
                        double value);
 
 /// Extends or truncates, or does nothing where the type is right already.
+/// Floats, or vectors of them.
 Value convertFloat(OpBuilder &builder, Location loc, Value value, Type type);
 
 /// Arithmetic in one type, on elements of any.

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The pass that expands kernels on memrefs into linalg and loops.
+// The pass that expands kernels on memrefs into linalg and loops, and what it
+// has in common with tuned expansions.
 
+#include "ExpandKernel.h"
 #include "Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -76,46 +78,59 @@ struct ExpandStridedCopy : OpRewritePattern<memref::CopyOp> {
     return success();
   }
 };
+} // namespace
 
+void mlir::pol::populatePolToLinalgPatterns(RewritePatternSet &patterns,
+                                            int64_t sumBlock) {
+  populateAttentionGradToLinalgPatterns(patterns, sumBlock);
+  populateAttentionToLinalgPatterns(patterns, sumBlock);
+  populateDecodeAttentionToLinalgPatterns(patterns, sumBlock);
+  populateLayerNormToLinalgPatterns(patterns, sumBlock);
+  populateNormGradToLinalgPatterns(patterns, sumBlock);
+  populateRmsNormToLinalgPatterns(patterns, sumBlock);
+  populateSoftmaxToLinalgPatterns(patterns, sumBlock);
+  patterns.add<ExpandStridedCopy>(patterns.getContext());
+}
+
+/// Checks what was asked for and every kernel before any is expanded.
+static LogicalResult verify(ModuleOp module, int64_t sumBlock) {
+  if (sumBlock < 1)
+    return mlir::emitError(module.getLoc())
+           << "expected sum-block to be at least 1, but got " << sumBlock;
+  LogicalResult result = success();
+  module.walk([&](DestinationStyleOpInterface op) {
+    if (isKernel(op) && failed(verifyOperands(op)))
+      result = failure();
+  });
+  return result;
+}
+
+LogicalResult mlir::pol::expandKernels(
+    ModuleOp module, int64_t sumBlock,
+    function_ref<void(RewritePatternSet &)> populateTuned) {
+  if (failed(verify(module, sumBlock)))
+    return failure();
+  expandAttentionForms(module);
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
+  populatePolToLinalgPatterns(patterns, sumBlock);
+  if (populateTuned)
+    populateTuned(patterns);
+  ConversionTarget target(*context);
+  target.markUnknownOpDynamicallyLegal(
+      [](Operation *op) { return !isKernel(op); });
+  target.addDynamicallyLegalOp<memref::CopyOp>(ExpandStridedCopy::isLegal);
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+namespace {
 struct ConvertPolToLinalg
     : pol::impl::ConvertPolToLinalgBase<ConvertPolToLinalg> {
   using ConvertPolToLinalgBase::ConvertPolToLinalgBase;
 
   void runOnOperation() override {
-    if (failed(verify()))
-      return signalPassFailure();
-    expandAttentionForms(getOperation());
-    MLIRContext *context = &getContext();
-    RewritePatternSet patterns(context);
-    populateAttentionGradToLinalgPatterns(patterns, sumBlock);
-    populateAttentionToLinalgPatterns(patterns, sumBlock);
-    populateDecodeAttentionToLinalgPatterns(patterns, sumBlock);
-    populateLayerNormToLinalgPatterns(patterns, sumBlock);
-    populateNormGradToLinalgPatterns(patterns, sumBlock);
-    populateRmsNormToLinalgPatterns(patterns, sumBlock);
-    populateSoftmaxToLinalgPatterns(patterns, sumBlock);
-    patterns.add<ExpandStridedCopy>(context);
-    ConversionTarget target(*context);
-    target.markUnknownOpDynamicallyLegal(
-        [](Operation *op) { return !isKernel(op); });
-    target.addDynamicallyLegalOp<memref::CopyOp>(ExpandStridedCopy::isLegal);
-    if (failed(applyPartialConversion(getOperation(), target,
-                                      std::move(patterns))))
+    if (failed(expandKernels(getOperation(), sumBlock, nullptr)))
       signalPassFailure();
-  }
-
-  /// Checks what was asked for and every kernel before any is expanded.
-  LogicalResult verify() {
-    if (sumBlock < 1)
-      return mlir::emitError(getOperation().getLoc())
-             << "expected sum-block to be at least 1, but got "
-             << sumBlock.getValue();
-    LogicalResult result = success();
-    getOperation().walk([&](DestinationStyleOpInterface op) {
-      if (isKernel(op) && failed(verifyOperands(op)))
-        result = failure();
-    });
-    return result;
   }
 };
 } // namespace

@@ -31,7 +31,6 @@ public:
 private:
   void buildBlock(OpBuilder &builder, Value block, Value tile);
   void buildTotal(OpBuilder &builder, Value sums, Value column);
-  SmallVector<Value> getIndices(OpBuilder &builder, Value row);
 
   Value constant(OpBuilder &builder, int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -49,18 +48,6 @@ private:
 };
 } // namespace
 
-/// The leading indices of a row, given its number.
-SmallVector<Value> RowSums::getIndices(OpBuilder &builder, Value row) {
-  SmallVector<Value> indices(leading.size());
-  for (size_t i = leading.size(); i-- > 1;) {
-    indices[i] = arith::RemUIOp::create(builder, loc, row, leading[i]);
-    row = arith::DivUIOp::create(builder, loc, row, leading[i]);
-  }
-  if (!indices.empty())
-    indices.front() = row;
-  return indices;
-}
-
 /// Sums a tile of columns over a block of rows.
 void RowSums::buildBlock(OpBuilder &builder, Value block, Value tile) {
   TileSums tileSums(builder, loc, type, sumBlock);
@@ -76,7 +63,7 @@ void RowSums::buildBlock(OpBuilder &builder, Value block, Value tile) {
     tileSums.add(
         b, {rows, nullptr},
         [&](OpBuilder &outer, Value row) {
-          indices = getIndices(outer, row);
+          indices = getRowIndices(outer, loc, row, leading);
           return Value();
         },
         [&](OpBuilder &inner, Value, Value column) {

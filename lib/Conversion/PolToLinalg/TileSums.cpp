@@ -63,15 +63,9 @@ void TileSums::addIndex(OpBuilder &builder, Value index, FactorFn factor,
 
 void TileSums::addBlock(OpBuilder &builder, const KeptRange &kept,
                         FactorFn factor, ElementFn element) {
-  auto visit = [&](OpBuilder &outer, Location, ValueRange index) {
-    if (!kept.isKept)
-      return addIndex(outer, index.front(), factor, element);
-    auto isKept =
-        scf::IfOp::create(outer, loc, kept.isKept(outer, index.front()), false);
-    OpBuilder inner = isKept.getThenBodyBuilder();
-    addIndex(inner, index.front(), factor, element);
-  };
-  buildLoop(builder, loc, kept.range.begin, kept.range.end, 1, visit);
+  forEachKept(builder, loc, kept, [&](OpBuilder &b, Value index) {
+    addIndex(b, index, factor, element);
+  });
 }
 
 void TileSums::add(OpBuilder &builder, const KeptRange &kept, FactorFn factor,
@@ -79,13 +73,8 @@ void TileSums::add(OpBuilder &builder, const KeptRange &kept, FactorFn factor,
   IndexRange range = kept.range;
   auto addRange = [&](OpBuilder &outer, Location, ValueRange begin) {
     clear(outer, blockSums);
-    // What is left is taken rather than where the block would end, which might
-    // not be representable.
-    Value left = arith::SubIOp::create(outer, loc, range.end, begin.front());
-    Value size = buildMin(
-        outer, loc, arith::ConstantIndexOp::create(outer, loc, block), left);
-    Value end = arith::AddIOp::create(outer, loc, begin.front(), size);
-    addBlock(outer, {{begin.front(), end}, kept.isKept}, factor, element);
+    IndexRange part = buildBlock(outer, loc, begin.front(), range.end, block);
+    addBlock(outer, {part, kept.isKept}, factor, element);
     forEachColumn(outer, [&](OpBuilder &inner, Value column) {
       FloatBuilder floats{inner, loc, type};
       Compensated sum =

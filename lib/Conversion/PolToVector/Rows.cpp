@@ -1,0 +1,284 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Rows in vectors.
+
+#include "Rows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "pol/IR/PolOps.h"
+#include "pol/IR/PolTypes.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+/// Elements that are worth a trip of a parallel loop: a microsecond or two.
+static constexpr int64_t kElementsPerTrip = 8192;
+/// Vectors that are added one after the other before their sum is.
+static constexpr int64_t kVectorsPerBlock = 64;
+/// Vectors that are combined independently of each other, so that they need not
+/// wait for one another.
+static constexpr int64_t kUnroll = 4;
+
+Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target)
+    : loc(loc), target(target), array(array) {
+  auto arrayType = cast<MemRefType>(array.getType());
+  type = getAccumulationType(arrayType.getElementType());
+  lanes = target.getVectorBits() / type.getWidth();
+  length = getExtent(builder, loc, array, arrayType.getRank() - 1);
+  lengthValue = getValueOrCreateConstantIndexOp(builder, loc, length);
+  count = FloatBuilder{builder, loc, type}.count(length);
+  numRows = constant(builder, 1);
+  for (OpFoldResult extent : getLeadingExtents(builder, loc, array, 1)) {
+    leading.push_back(getValueOrCreateConstantIndexOp(builder, loc, extent));
+    numRows = builder.createOrFold<arith::MulIOp>(loc, numRows, leading.back());
+  }
+  int64_t bytes = getElementBytes(arrayType.getElementType());
+  Value most = constant(builder, target.getLlcBytes() / bytes);
+  // Rows are longer than this where there are more of them than fit: no product
+  // that may overflow.
+  Value rowsThatFit = builder.createOrFold<arith::DivUIOp>(
+      loc, most, buildMax(builder, loc, lengthValue, constant(builder, 1)));
+  isLarge = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
+                                                numRows, rowsThatFit);
+}
+
+Value Rows::constant(OpBuilder &builder, int64_t value) const {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+SmallVector<Value> Rows::getIndices(OpBuilder &builder, Value row) const {
+  return getRowIndices(builder, loc, row, leading);
+}
+
+void Rows::forEach(OpBuilder &builder,
+                   function_ref<void(OpBuilder &, ValueRange)> body) {
+  Value one = constant(builder, 1);
+  Value rowsPerTrip = buildMax(builder, loc,
+                               builder.createOrFold<arith::DivUIOp>(
+                                   loc, constant(builder, kElementsPerTrip),
+                                   buildMax(builder, loc, lengthValue, one)),
+                               one);
+  Value trips =
+      builder.createOrFold<arith::CeilDivUIOp>(loc, numRows, rowsPerTrip);
+  buildParallelLoop(builder, loc, {getAsOpFoldResult(trips)},
+                    [&](OpBuilder &b, Location, ValueRange trip) {
+                      forEachInBlock(b, trip.front(), rowsPerTrip, body);
+                    });
+}
+
+void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
+                          function_ref<void(OpBuilder &, ValueRange)> body) {
+  Value begin = arith::MulIOp::create(builder, loc, block, rowsPerBlock);
+  Value left = arith::SubIOp::create(builder, loc, numRows, begin);
+  Value end = arith::AddIOp::create(builder, loc, begin,
+                                    buildMin(builder, loc, rowsPerBlock, left));
+  buildLoop(builder, loc, begin, end, 1,
+            [&](OpBuilder &b, Location, ValueRange row) {
+              body(b, getIndices(b, row.front()));
+            });
+  // Stores past the caches are in no order with what tells other threads that
+  // they were made.
+  auto fence = scf::IfOp::create(builder, loc, isLarge, false);
+  OpBuilder inner = fence.getThenBodyBuilder();
+  LLVM::FenceOp::create(inner, loc, LLVM::AtomicOrdering::seq_cst);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// What is left after whole vectors, if there may be any.
+SmallVector<Value> Rows::addTail(OpBuilder &builder, Value begin, Value end,
+                                 ValueRange initial, CombineFn body) {
+  Value left = builder.createOrFold<arith::SubIOp>(loc, end, begin);
+  if (getConstantIntValue(left) == 0)
+    return SmallVector<Value>(initial);
+  auto build = [&](OpBuilder &b) {
+    VectorBuilder v = vectors(b);
+    Value mask = vector::CreateMaskOp::create(b, loc, v.getMaskType(), left);
+    SmallVector<Value> running(initial);
+    body(v, begin, mask, running);
+    return running;
+  };
+  if (getConstantIntValue(left))
+    return build(builder);
+  Value isLeft = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                       left, constant(builder, 0));
+  if (initial.empty()) {
+    auto choice = scf::IfOp::create(builder, loc, isLeft, false);
+    OpBuilder then = choice.getThenBodyBuilder();
+    return build(then);
+  }
+  auto choice = scf::IfOp::create(
+      builder, loc, isLeft,
+      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, build(b)); },
+      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, initial); });
+  return SmallVector<Value>(choice.getResults());
+}
+
+/// Runs the body for `unroll` vectors in each trip of a loop, as far as whole
+/// ones go; each of them has values of its own to run with.
+static SmallVector<Value> buildVectorLoop(Rows &rows, OpBuilder &builder,
+                                          Location loc, Value begin, Value end,
+                                          int64_t unroll, int64_t lanes,
+                                          ValueRange initial,
+                                          Rows::CombineFn body) {
+  if (begin == end || (getConstantIntValue(begin) &&
+                       getConstantIntValue(begin) == getConstantIntValue(end)))
+    return SmallVector<Value>(initial);
+  size_t count = initial.size() / unroll;
+  Value step = arith::ConstantIndexOp::create(builder, loc, unroll * lanes);
+  auto loop = scf::ForOp::create(
+      builder, loc, begin, end, step, initial,
+      [&](OpBuilder &b, Location, Value index, ValueRange given) {
+        VectorBuilder v = rows.vectors(b);
+        SmallVector<Value> running(given);
+        for (int64_t i = 0; i < unroll; ++i) {
+          Value at = b.createOrFold<arith::AddIOp>(
+              loc, index, arith::ConstantIndexOp::create(b, loc, i * lanes));
+          body(v, at, Value(),
+               MutableArrayRef<Value>(running).slice(i * count, count));
+        }
+        scf::YieldOp::create(b, loc, running);
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> Rows::overVectors(OpBuilder &builder, Value begin, Value end,
+                                     int64_t unroll, ValueRange initial,
+                                     CombineFn body) {
+  auto roundDown = [&](int64_t multiple) {
+    Value size = constant(builder, multiple);
+    Value elements = builder.createOrFold<arith::SubIOp>(loc, end, begin);
+    Value whole = builder.createOrFold<arith::MulIOp>(
+        loc, builder.createOrFold<arith::DivUIOp>(loc, elements, size), size);
+    return builder.createOrFold<arith::AddIOp>(loc, begin, whole);
+  };
+  Value unrolledEnd = roundDown(unroll * lanes);
+  Value wholeEnd = roundDown(lanes);
+  SmallVector<Value> running = buildVectorLoop(
+      *this, builder, loc, begin, unrolledEnd, unroll, lanes, initial, body);
+  // The rest goes to the first of the running values.
+  size_t count = initial.size() / unroll;
+  ValueRange first = ValueRange(running).take_front(count);
+  SmallVector<Value> rest = buildVectorLoop(*this, builder, loc, unrolledEnd,
+                                            wholeEnd, 1, lanes, first, body);
+  rest = addTail(builder, wholeEnd, end, rest, body);
+  llvm::copy(rest, running.begin());
+  return running;
+}
+
+SmallVector<Value>
+Rows::fold(OpBuilder &builder, ValueRange initial, int64_t unroll, Value begin,
+           Value end, CombineFn body,
+           function_ref<Value(VectorBuilder &, Value, Value)> combine) {
+  SmallVector<Value> all;
+  for (int64_t i = 0; i < unroll; ++i)
+    llvm::append_range(all, initial);
+  all = overVectors(builder, begin, end, unroll, all, body);
+  VectorBuilder v = vectors(builder);
+  size_t count = initial.size();
+  for (int64_t step = unroll / 2; step > 0; step /= 2)
+    for (size_t i = 0; i < step * count; ++i)
+      all[i] = combine(v, all[i], all[i + step * count]);
+  all.resize(count);
+  return all;
+}
+
+SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
+                             CombineFn body) {
+  auto add = [](VectorBuilder &v, Value lhs, Value rhs) {
+    return v.add(lhs, rhs);
+  };
+  VectorBuilder v = vectors(builder);
+  SmallVector<Value> zeros(count, v.constant(0.0));
+  Value zero = constant(builder, 0);
+  int64_t block = kVectorsPerBlock * kUnroll * lanes;
+  std::optional<int64_t> known = getConstantIntValue(length);
+  SmallVector<Value> sums;
+  if (known && *known <= 2 * block) {
+    sums = fold(builder, zeros, kUnroll, zero, lengthValue, body, add);
+  } else {
+    auto loop = scf::ForOp::create(
+        builder, loc, zero, lengthValue, constant(builder, block), zeros,
+        [&](OpBuilder &b, Location, Value begin, ValueRange given) {
+          IndexRange part = buildBlock(b, loc, begin, lengthValue, block);
+          SmallVector<Value> sums =
+              fold(b, zeros, kUnroll, part.begin, part.end, body, add);
+          VectorBuilder inner = vectors(b);
+          for (auto [sum, total] : llvm::zip(sums, given))
+            sum = inner.add(total, sum);
+          scf::YieldOp::create(b, loc, sums);
+        });
+    sums.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  for (Value &sum : sums)
+    sum = v.sumLanes(sum);
+  return sums;
+}
+
+Value Rows::maximum(OpBuilder &builder, double least, CombineFn body) {
+  VectorBuilder v = vectors(builder);
+  SmallVector<Value> found =
+      fold(builder, v.constant(least), kUnroll, constant(builder, 0),
+           lengthValue, body, [](VectorBuilder &inner, Value lhs, Value rhs) {
+             return inner.larger(lhs, rhs);
+           });
+  return v.maximumLane(found.front());
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void Rows::forEachVector(OpBuilder &builder, VectorFn body) {
+  overVectors(builder, constant(builder, 0), lengthValue, kUnroll, {},
+              [&](VectorBuilder &v, Value index, Value mask,
+                  MutableArrayRef<Value>) { body(v, index, mask); });
+}
+
+/// Whether a row begins where vectors may be stored past the caches.
+Value Rows::isAligned(OpBuilder &builder, Value row) const {
+  auto rowType = cast<MemRefType>(row.getType());
+  int64_t bytes = getElementBytes(rowType.getElementType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, row);
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, row);
+  Value address = arith::AddIOp::create(
+      builder, loc, base,
+      arith::MulIOp::create(builder, loc, metadata.getOffset(),
+                            constant(builder, bytes)));
+  Value rest = arith::RemUIOp::create(builder, loc, address,
+                                      constant(builder, lanes * bytes));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
+                               constant(builder, 0));
+}
+
+void Rows::write(OpBuilder &builder, Value row, StoreFn body) {
+  auto build = [&](OpBuilder &b, StoreKind kind) {
+    forEachVector(b, [&](VectorBuilder &v, Value index, Value mask) {
+      body(v, index, mask, kind);
+    });
+  };
+  if (getConstantIntValue(isLarge) == 0)
+    return build(builder, StoreKind::Plain);
+  Value goesPast =
+      arith::AndIOp::create(builder, loc, isLarge, isAligned(builder, row));
+  auto choice = scf::IfOp::create(builder, loc, goesPast,
+                                  /*withElseRegion=*/true);
+  OpBuilder then = choice.getThenBodyBuilder();
+  build(then, StoreKind::NonTemporal);
+  OpBuilder otherwise = choice.getElseBodyBuilder();
+  build(otherwise, StoreKind::Plain);
+}

@@ -1,0 +1,93 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Rows of arrays, split over threads and read and written in vectors.
+
+#ifndef POL_LIB_CONVERSION_POLTOVECTOR_ROWS_H
+#define POL_LIB_CONVERSION_POLTOVECTOR_ROWS_H
+
+#include "Vectors.h"
+#include "pol/IR/Target.h"
+
+namespace mlir::pol {
+
+/// The rows of arrays of one shape: those of a kernel whose last dimension is
+/// what it reduces.
+class Rows {
+public:
+  /// Builds what all rows share. `array` is one of the arrays.
+  Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target);
+
+  FloatType getType() const { return type; }
+  OpFoldResult getLength() const { return length; }
+  Value getCount() const { return count; }
+  VectorBuilder vectors(OpBuilder &builder) const {
+    return {builder, loc, VectorType::get(lanes, type)};
+  }
+
+  /// Runs the body for each row, given its leading indices, on many threads.
+  /// Each takes some rows in a row, as many as shapes and target say.
+  void forEach(OpBuilder &builder,
+               function_ref<void(OpBuilder &, ValueRange at)> body);
+
+  /// Runs the body for blocks of rows, so many that each has `rowsPerBlock`, on
+  /// many threads, and in a block for each row in order.
+  void forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
+                      function_ref<void(OpBuilder &, ValueRange at)> body);
+
+  /// Combines vectors of a row into what is running.
+  using CombineFn = function_ref<void(VectorBuilder &, Value index, Value mask,
+                                      MutableArrayRef<Value> running)>;
+  /// The sums of a row, so many: the body adds to them. What is added when
+  /// depends on the length and the target alone.
+  SmallVector<Value> sum(OpBuilder &builder, unsigned count, CombineFn body);
+  /// The largest element of a row; the body takes the larger ones.
+  Value maximum(OpBuilder &builder, double least, CombineFn body);
+
+  /// Runs the body for all vectors of a row.
+  using VectorFn = function_ref<void(VectorBuilder &, Value index, Value mask)>;
+  void forEachVector(OpBuilder &builder, VectorFn body);
+
+  /// Writes a row: the body stores what it computes with what kind of store it
+  /// is told. Past the caches go rows of arrays larger than these.
+  using StoreFn = function_ref<void(VectorBuilder &, Value index, Value mask,
+                                    StoreKind kind)>;
+  void write(OpBuilder &builder, Value row, StoreFn body);
+
+private:
+  Value constant(OpBuilder &builder, int64_t value) const;
+  SmallVector<Value>
+  fold(OpBuilder &builder, ValueRange initial, int64_t unroll, Value begin,
+       Value end, CombineFn body,
+       function_ref<Value(VectorBuilder &, Value, Value)> combine);
+  SmallVector<Value> overVectors(OpBuilder &builder, Value begin, Value end,
+                                 int64_t unroll, ValueRange initial,
+                                 CombineFn body);
+  SmallVector<Value> addTail(OpBuilder &builder, Value begin, Value end,
+                             ValueRange initial, CombineFn body);
+  SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
+  Value isAligned(OpBuilder &builder, Value row) const;
+
+  Location loc;
+  TargetAttr target;
+  Value array;
+  FloatType type;
+  int64_t lanes;
+  OpFoldResult length;
+  Value lengthValue;
+  /// The length as a number to divide by.
+  Value count;
+  SmallVector<Value> leading;
+  Value numRows;
+  /// Whether what is written goes past the caches.
+  Value isLarge;
+};
+
+} // namespace mlir::pol
+
+#endif // POL_LIB_CONVERSION_POLTOVECTOR_ROWS_H

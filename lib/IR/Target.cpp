@@ -1,0 +1,176 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Targets: what is told of them, and where modules carry them.
+
+#include "pol/IR/Target.h"
+
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::pol;
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t vectorBits, int64_t vectorRegisters,
+                                 int64_t l1Bytes, int64_t l2Bytes,
+                                 int64_t llcBytes, int64_t maxWorkers, bool) {
+  if (!llvm::isPowerOf2_64(vectorBits) || vectorBits < 128 || vectorBits > 2048)
+    return emitError() << "expected vector_bits to be a power of two, 128 to "
+                          "2048, but got "
+                       << vectorBits;
+  auto verifyRange = [&](StringRef name, int64_t value, int64_t least,
+                         int64_t most) -> LogicalResult {
+    if (value >= least && value <= most)
+      return success();
+    return emitError() << "expected " << name << " to be " << least << " to "
+                       << most << ", but got " << value;
+  };
+  constexpr int64_t mostBytes = int64_t(1) << 40;
+  return failure(
+      failed(verifyRange("vector_registers", vectorRegisters, 8, 256)) ||
+      failed(verifyRange("l1_bytes", l1Bytes, 4096, mostBytes)) ||
+      failed(verifyRange("l2_bytes", l2Bytes, l1Bytes, mostBytes)) ||
+      failed(verifyRange("llc_bytes", llcBytes, l2Bytes, mostBytes)) ||
+      failed(verifyRange("max_workers", maxWorkers, 1, 65536)));
+}
+
+//===----------------------------------------------------------------------===//
+// Named targets, and the host
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t kKiB = 1024;
+static constexpr int64_t kMiB = 1024 * kKiB;
+/// Of targets whose machine is not known.
+static constexpr int64_t kDefaultWorkers = 8;
+
+namespace {
+struct NamedTarget {
+  StringRef name;
+  int64_t vectorBits, vectorRegisters;
+  bool f16;
+};
+} // namespace
+
+static constexpr NamedTarget kTargets[] = {{"x86-64-v2", 128, 16, false},
+                                           {"x86-64-v3", 256, 16, true},
+                                           {"x86-64-v4", 512, 32, true},
+                                           {"neon", 128, 32, true}};
+
+ArrayRef<StringRef> mlir::pol::getTargetNames() {
+  static const SmallVector<StringRef> names = llvm::map_to_vector(
+      kTargets, [](const NamedTarget &target) { return target.name; });
+  return names;
+}
+
+TargetAttr mlir::pol::getNamedTarget(MLIRContext *context, StringRef name) {
+  for (const NamedTarget &target : kTargets)
+    if (target.name == name)
+      return TargetAttr::get(context, target.vectorBits, target.vectorRegisters,
+                             32 * kKiB, kMiB, 32 * kMiB, kDefaultWorkers,
+                             target.f16);
+  return {};
+}
+
+/// The level of x86-64 that a processor reaches, or that it is no such.
+static StringRef getHostLevel() {
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  if (triple.isAArch64())
+    return "neon";
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  auto has = [&](std::initializer_list<StringRef> names) {
+    return llvm::all_of(names,
+                        [&](StringRef name) { return features.lookup(name); });
+  };
+  if (!has({"avx2", "fma", "f16c"}))
+    return "x86-64-v2";
+  return has({"avx512f", "avx512bw", "avx512dq", "avx512vl"}) ? "x86-64-v4"
+                                                              : "x86-64-v3";
+}
+
+TargetAttr mlir::pol::getHostTarget(MLIRContext *context, int64_t maxWorkers) {
+  TargetAttr named = getNamedTarget(context, getHostLevel());
+  // A machine need not say what it has.
+  auto getCache = [](int name, int64_t otherwise) {
+    long bytes = ::sysconf(name);
+    return bytes > 0 ? static_cast<int64_t>(bytes) : otherwise;
+  };
+  int64_t l1 =
+      std::max(getCache(_SC_LEVEL1_DCACHE_SIZE, named.getL1Bytes()), 4 * kKiB);
+  int64_t l2 =
+      std::max(getCache(_SC_LEVEL2_CACHE_SIZE, named.getL2Bytes()), l1);
+  int64_t llc =
+      std::max(getCache(_SC_LEVEL3_CACHE_SIZE, named.getLlcBytes()), l2);
+  return TargetAttr::get(context, named.getVectorBits(),
+                         named.getVectorRegisters(), l1, l2, llc, maxWorkers,
+                         named.getF16());
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kDevice = "CPU";
+static constexpr StringLiteral kEntry = "pol.target";
+
+/// The specification of a module's devices, if there is one.
+static TargetSystemSpecAttr getSystem(Operation *op) {
+  while (op->getParentOp())
+    op = op->getParentOp();
+  return op->getAttrOfType<TargetSystemSpecAttr>(
+      DLTIDialect::kTargetSystemDescAttrName);
+}
+
+TargetAttr mlir::pol::getTarget(Operation *op) {
+  MLIRContext *context = op->getContext();
+  if (TargetSystemSpecAttr system = getSystem(op))
+    if (auto device =
+            system.getDeviceSpecForDeviceID(StringAttr::get(context, kDevice)))
+      if (DataLayoutEntryInterface entry =
+              device->getSpecForIdentifier(StringAttr::get(context, kEntry)))
+        if (auto target = dyn_cast<TargetAttr>(entry.getValue()))
+          return target;
+  return getNamedTarget(context, "x86-64-v3");
+}
+
+void mlir::pol::setTarget(Operation *module, TargetAttr target) {
+  MLIRContext *context = module->getContext();
+  auto device = StringAttr::get(context, kDevice);
+  auto key = StringAttr::get(context, kEntry);
+  SmallVector<DataLayoutEntryInterface> properties;
+  if (target)
+    properties.push_back(DataLayoutEntryAttr::get(key, target));
+  SmallVector<DataLayoutEntryInterface> devices;
+  if (TargetSystemSpecAttr system = getSystem(module))
+    for (DataLayoutEntryInterface other : system.getEntries()) {
+      if (other.getKey() != DataLayoutEntryKey(device)) {
+        devices.push_back(other);
+        continue;
+      }
+      auto spec = dyn_cast<TargetDeviceSpecInterface>(other.getValue());
+      if (!spec)
+        continue;
+      for (DataLayoutEntryInterface property : spec.getEntries())
+        if (property.getKey() != DataLayoutEntryKey(key))
+          properties.push_back(property);
+    }
+  if (!properties.empty())
+    devices.push_back(DataLayoutEntryAttr::get(
+        device, TargetDeviceSpecAttr::get(context, properties)));
+  if (devices.empty()) {
+    module->removeAttr(DLTIDialect::kTargetSystemDescAttrName);
+    return;
+  }
+  module->setAttr(DLTIDialect::kTargetSystemDescAttrName,
+                  TargetSystemSpecAttr::get(context, devices));
+}
