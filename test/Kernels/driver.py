@@ -190,10 +190,16 @@ class _Error(ctypes.Structure):
 
 
 class Tools:
-    """Where the tools are, and what modules are compiled with."""
+    """Where the tools are, and what modules are compiled with.
 
-    def __init__(self, pol_opt, llvm_bin, runtime, openmp, folder):
+    expansion: "vector", for the machine that this runs on, or "linalg".
+    """
+
+    def __init__(self, pol_opt, llvm_bin, runtime, openmp, folder,
+                 expansion="vector"):
         self.pol_opt, self.llvm = pol_opt, Path(llvm_bin)
+        self.pipeline = ("--pol-to-llvm=openmp=true cpu=host "
+                         f"expansion={expansion}")
         self.runtime, self.openmp = Path(runtime), Path(openmp)
         self.folder = Path(folder)
         if self.runtime.is_dir():
@@ -229,8 +235,7 @@ class Tools:
         source, lowered, llvm, object_file = (
             base.with_suffix(s) for s in (".mlir", ".low.mlir", ".ll", ".so"))
         source.write_text(text)
-        self.step(name, [self.pol_opt, source, "--pol-to-llvm=openmp=true",
-                          "-o", lowered])
+        self.step(name, [self.pol_opt, source, self.pipeline, "-o", lowered])
         self.step(name, [self.llvm / "mlir-translate", "--mlir-to-llvmir",
                           lowered, "-o", llvm])
         self.step(name, [self.llvm / "clang", f"-O{level}", "-march=native",

@@ -235,6 +235,8 @@ def arguments(description):
                         help="pol's runtime, a shared library")
     parser.add_argument("--openmp", required=True,
                         help="LLVM's OpenMP, a shared library")
+    parser.add_argument("--expansion", choices=("vector", "linalg"),
+                        default="vector", help="how kernels are expanded")
     parser.add_argument("--keep", help="a folder for modules, kept")
     parser.add_argument("--verbose", action="store_true",
                         help="print what is called, before it is")
@@ -279,7 +281,7 @@ LOG_BYTES = 4096
 def run_part(options, folder, name, part, called):
     begin = time.monotonic()
     tools = Tools(options.pol_opt, options.llvm_bin, options.runtime,
-                  options.openmp, options.keep or folder)
+                  options.openmp, options.keep or folder, options.expansion)
     suite = Suite(tools, seed=1)
 
     def log(label, shapes):
