@@ -8,6 +8,7 @@
 
 // The kernels: their signatures, and what their attributes may be.
 
+#include "pol/IR/AttentionTiling.h"
 #include "pol/IR/CaptureLoads.h"
 #include "pol/IR/Checks.h"
 #include "pol/IR/PolOps.h"
@@ -275,6 +276,13 @@ static void buildSequenceChecks(OpBuilder &builder, Operation *op) {
 
 static constexpr KernelRegion kRegions[] = {{"score", true}, {"mask", false}};
 
+/// What the forward op's scratch has extents of.
+static ArrayRef<DerivedExtent> getForwardExtents() {
+  static const DerivedExtent extents[] = {kTileLists[0], kTileLists[1],
+                                          kWorkspace[0], kWorkspace[1]};
+  return extents;
+}
+
 const KernelSignature &AttentionOp::getSignature() {
   static constexpr KernelOperand operands[] = {
       in("q", "BHSD"),
@@ -289,14 +297,21 @@ const KernelSignature &AttentionOp::getSignature() {
       checkpoint("max", "BHS"),
       checkpoint("sum", "BHS"),
       tileList("tiles", "BHQR", ""),
+      workspace(""),
   };
   static const std::vector<KernelOperand> packed = packSequences(operands);
-  static const KernelSignature ofPacked{
-      "pol.attention", "pol.attention",    packed, {}, 'H', 'K', kTileLists,
-      kRegions,        buildSequenceChecks};
+  static const KernelSignature ofPacked{"pol.attention",
+                                        "pol.attention",
+                                        packed,
+                                        {},
+                                        'H',
+                                        'K',
+                                        getForwardExtents(),
+                                        kRegions,
+                                        buildSequenceChecks};
   static const KernelSignature signature{
-      "pol.attention", "pol.attention", operands, {},       'H',      'K',
-      kTileLists,      kRegions,        nullptr,  "packed", &ofPacked};
+      "pol.attention",     "pol.attention", operands, {},       'H',      'K',
+      getForwardExtents(), kRegions,        nullptr,  "packed", &ofPacked};
   return signature;
 }
 

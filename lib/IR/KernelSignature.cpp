@@ -397,7 +397,7 @@ LogicalResult Verifier::verifyScratch(const KernelOperand &scratch) {
     return verifyTileList(scratch);
   if (scratch.isOfSums)
     return verifyCaptureSums(scratch);
-  if (scratch.usedFor.empty())
+  if (scratch.isOfTarget || scratch.usedFor.empty())
     return success();
   bool isNeeded = signature.anyUser(
       scratch, [&](const KernelOperand &gradient) { return has(gradient); });

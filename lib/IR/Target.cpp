@@ -131,7 +131,7 @@ static TargetSystemSpecAttr getSystem(Operation *op) {
       DLTIDialect::kTargetSystemDescAttrName);
 }
 
-TargetAttr mlir::pol::getTarget(Operation *op) {
+TargetAttr mlir::pol::lookupTarget(Operation *op) {
   MLIRContext *context = op->getContext();
   if (TargetSystemSpecAttr system = getSystem(op))
     if (auto device =
@@ -140,7 +140,13 @@ TargetAttr mlir::pol::getTarget(Operation *op) {
               device->getSpecForIdentifier(StringAttr::get(context, kEntry)))
         if (auto target = dyn_cast<TargetAttr>(entry.getValue()))
           return target;
-  return getNamedTarget(context, "x86-64-v3");
+  return {};
+}
+
+TargetAttr mlir::pol::getTarget(Operation *op) {
+  if (TargetAttr target = lookupTarget(op))
+    return target;
+  return getNamedTarget(op->getContext(), "x86-64-v3");
 }
 
 void mlir::pol::setTarget(Operation *module, TargetAttr target) {

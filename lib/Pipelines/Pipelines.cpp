@@ -139,8 +139,10 @@ void mlir::pol::buildCPUMath(OpPassManager &pm) {
 void mlir::pol::buildTargetStage(OpPassManager &pm,
                                  const PipelineOptions &options) {
   pm.addPass(createForallToParallelLoopPass());
-  if (options.openmp)
+  if (options.openmp) {
     pm.addPass(createConvertSCFToOpenMPPass());
+    pm.addPass(createFuseParallelRegions());
+  }
   pm.addPass(createLowerAllocaScopes());
   buildUnstructuredCode(pm);
   buildCPUMath(pm);

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+import workspace
 from ops import Function
 from setup import dtypes, oracle
 from suite import Want
@@ -93,7 +94,7 @@ class Static:
 
     def _ranks(self, elements):
         low = {"max": 3, "sum": 3, "delta": 3, "q_lengths": 1, "k_lengths": 1,
-               "input_pos": 0}
+               "input_pos": 0, "workspace": 2}
         ranks = {name: low.get(name, 4) for name in elements}
         if self.fixed:
             e = self.fixed
@@ -114,6 +115,7 @@ class Static:
         if self.checkpoints:
             accumulated = oracle.accumulation(q)
             elements.update(max=accumulated, sum=accumulated)
+        elements["workspace"] = oracle.accumulation(q)
         return Function(name, "attention", elements, self._ranks(elements),
                         self.attributes(), self.kind, dict(self.alias))
 
@@ -156,7 +158,8 @@ class Extents:
                 "o": (*rows, self.dv), "dout": (*rows, self.dv),
                 "max": rows, "sum": rows, "delta": rows,
                 "dq": (*rows, self.d), "dk": (self.b, self.hk, self.t, self.d),
-                "dv": (self.b, self.hk, self.t, self.dv)}
+                "dv": (self.b, self.hk, self.t, self.dv),
+                "workspace": workspace.shape(self.d, self.dv)}
 
 
 class Call:

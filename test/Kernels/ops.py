@@ -12,7 +12,8 @@ FORWARD = {
     "softmax": {"ins": ["x"], "outs": ["y"]},
     "attention": {"ins": ["q", "k", "v", "bias?", "input_pos?", "q_lengths?",
                           "k_lengths?"],
-                  "outs": ["o"], "checkpoints": ["max?", "sum?"]},
+                  "outs": ["o"], "checkpoints": ["max?", "sum?"],
+                  "scratch": ["tiles?", "workspace?"]},
     "decode_attention": {"ins": ["q", "k", "v", "block_table?", "k_lengths?"],
                          "outs": ["o"], "checkpoints": ["max?", "sum?"],
                          "scratch": ["partial_o", "partial_max",
@@ -123,7 +124,10 @@ class Function:
     alias: dict = dataclasses.field(default_factory=dict)
 
     def types(self):
-        return {name: mlir_type(self.kind, element, self.ranks.get(name, 0))
+        # What a kernel works in is a whole block of memory.
+        plain = {"workspace": "memref" if self.kind == "strided" else self.kind}
+        return {name: mlir_type(plain.get(name, self.kind), element,
+                                self.ranks.get(name, 0))
                 for name, element in self.elements.items()}
 
     def operands(self):

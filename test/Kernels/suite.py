@@ -13,6 +13,7 @@ import traceback
 
 import numpy as np
 
+import workspace
 from driver import LAYOUTS, Array, Failed, Tools, scalar
 from ops import BACKWARD
 from setup import dtypes, oracle
@@ -111,11 +112,13 @@ class Suite:
         self.calls += 1
         arrays = {}
         for name in function.parameters():
+            # What a kernel works in is a whole block of memory.
+            is_block = name == "workspace"
             layout = "plain"
-            if function.kind == "strided":
+            if function.kind == "strided" and not is_block:
                 layout = self.choose(list(LAYOUTS))
             element = function.elements[name]
-            at_end = bool(self.random.randint(4))
+            at_end = is_block or bool(self.random.randint(4))
             if name in inputs:
                 value = inputs[name]
                 if function.is_scalar(name):
@@ -282,6 +285,7 @@ def run_part(options, folder, name, part, called):
     begin = time.monotonic()
     tools = Tools(options.pol_opt, options.llvm_bin, options.runtime,
                   options.openmp, options.keep or folder, options.expansion)
+    workspace.use_target(options.pol_opt, options.expansion)
     suite = Suite(tools, seed=1)
 
     def log(label, shapes):

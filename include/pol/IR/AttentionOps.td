@@ -34,6 +34,7 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
     | o, output | [B, H, S, Dv] | any of these, no wider than accumulation |
     | max, sum, checkpoints (both or none) | [B, H, S] | that of accumulation |
     | tiles, scratch (optional) | [B, H, ⌈S/64⌉, ⌈T/64⌉ + 1] | i32 |
+    | workspace, scratch (optional) | [workers, of the target] | that of accumulation |
 
     Hk divides H, and query head h reads head ⌊h / (H/Hk)⌋ of k and v. `scale`
     defaults to 1/√D (1 where D is 0). Accumulation is f64 where q is f64, else f32.
@@ -79,6 +80,11 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
     Where it keeps no interval of keys for each query, the tiles that are left
     are listed in `tiles`; without that scratch they are found query by query.
 
+    In `workspace` each of the target's workers has room for a tile of what it
+    multiplies. The tuned expansion for the CPU (`convert-pol-to-vector`) needs
+    it; where it is not there, the reference expansion is used. Where the module
+    has no target, it is described with extents of 0.
+
     ```mlir
     %r = pol.attention
         ins(%x, %x, %x : tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>,
@@ -120,6 +126,7 @@ def Pol_AttentionOp : Pol_KernelOp<"attention",
                        Optional<Pol_KernelBuffer>:$max,
                        Optional<Pol_KernelBuffer>:$sum,
                        Optional<Pol_TileLists>:$tiles,
+                       Optional<Pol_KernelBuffer>:$workspace,
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<Pol_CausalAttr>:$causal,
                        OptionalAttr<F64Attr>:$softcap,

@@ -78,6 +78,9 @@ struct KernelOperand {
   /// Scratch: described where the mask keeps no interval of keys only, and
   /// always optional.
   bool isOfMask = false;
+  /// Scratch: what the target's expansion works in, always optional. How much
+  /// that is no type says.
+  bool isOfTarget = false;
 
   constexpr KernelOperand(StringRef name, KernelClause clause, StringRef shape)
       : name(name), clause(clause), shape(shape) {}
@@ -185,6 +188,12 @@ constexpr KernelOperand tileList(StringRef name, StringRef shape,
                                  StringRef usedFor) {
   KernelOperand operand = scratch(name, shape, usedFor).of(KernelElement::Tile);
   operand.isOfMask = true;
+  return operand;
+}
+/// What the workers of a target's expansion work in: see `kWorkspace`.
+constexpr KernelOperand workspace(StringRef usedFor) {
+  KernelOperand operand = scratch("workspace", "WX", usedFor);
+  operand.isOfTarget = true;
   return operand;
 }
 } // namespace kernel

@@ -26,7 +26,9 @@ ArrayRef<StringRef> getTargetNames();
 /// The machine that this runs on, for so many workers.
 TargetAttr getHostTarget(MLIRContext *context, int64_t maxWorkers);
 
-/// The target of the module that an op is in.
+/// The target that the module of an op carries, null if it carries none.
+TargetAttr lookupTarget(Operation *op);
+/// The same, or that of x86-64-v3.
 TargetAttr getTarget(Operation *op);
 /// Sets it, or removes it if it is null.
 void setTarget(Operation *module, TargetAttr target);

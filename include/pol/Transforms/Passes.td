@@ -541,6 +541,68 @@ def HoistStackBuffers : Pass<"pol-hoist-stack-buffers", "::mlir::ModuleOp"> {
 // Target
 //===----------------------------------------------------------------------===//
 
+def FuseParallelRegions
+    : Pass<"pol-fuse-parallel-regions", "::mlir::ModuleOp"> {
+  let summary = "wake threads once for loops that follow each other";
+  let description = [{
+    Parallel regions of OpenMP that share nothing but loops, and have nothing but
+    arithmetic between them, become one: at the end of each loop its threads wait
+    for each other, which takes less than to wake them again. Where no loop of a
+    region has more than one trip, it is run by the thread that is there.
+
+    ```mlir
+    omp.parallel {
+      omp.wsloop {
+        omp.loop_nest (%i) : index = (%c0) to (%n) step (%c1) {
+          memref.store %v, %m[%i] : memref<?xf32>
+          omp.yield
+        }
+      }
+      omp.terminator
+    }
+    %k = arith.muli %n, %n : index
+    omp.parallel {
+      omp.wsloop {
+        omp.loop_nest (%i) : index = (%c0) to (%k) step (%c1) {
+          memref.store %v, %m[%i] : memref<?xf32>
+          omp.yield
+        }
+      }
+      omp.terminator
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %k = arith.muli %n, %n : index
+    %0 = arith.subi %n, %c0 : index
+    %1 = arith.cmpi sgt, %0, %c1 : index
+    %2 = arith.subi %k, %c0 : index
+    %3 = arith.cmpi sgt, %2, %c1 : index
+    %4 = arith.ori %1, %3 : i1
+    omp.parallel if(%4) {
+      omp.wsloop {
+        omp.loop_nest (%i) : index = (%c0) to (%n) step (%c1) {
+          memref.store %v, %m[%i] : memref<?xf32>
+          omp.yield
+        }
+      }
+      omp.wsloop {
+        omp.loop_nest (%i) : index = (%c0) to (%k) step (%c1) {
+          memref.store %v, %m[%i] : memref<?xf32>
+          omp.yield
+        }
+      }
+      omp.terminator
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::omp::OpenMPDialect"
+  ];
+}
+
 def LowerAllocaScopes
     : Pass<"pol-lower-alloca-scopes", "::mlir::ModuleOp"> {
   let summary = "turn memref.alloca_scope into a saved and restored stack";

@@ -144,6 +144,18 @@ public:
   SmallVector<Value> getScoreArguments(const Query &query, Value key,
                                        Value product);
 
+  const MaskAnalysis &getMaskAnalysis() const { return mask; }
+  /// What the mask says of boxes of queries, by position, and keys.
+  MaskEmitter getMask(Value batch, Value head) {
+    return MaskEmitter(mask, inputs.loc, batch, head, maskCaptures);
+  }
+  Value isClass(OpBuilder &builder, Value tileClass, TileClass wanted);
+  /// The positions of queries, by their numbers in their sequence.
+  IndexBounds getPositions(OpBuilder &builder, IndexBounds rows);
+  /// What stands for the captures in a region.
+  ValueRange getMaskCaptures() const { return maskCaptures; }
+  ValueRange getScoreCaptures() const { return scoreCaptures; }
+
   /// Extents.
   Value batches, heads, queries, depth;
   Value keyHeads, keys, valueDepth;
@@ -157,9 +169,6 @@ private:
   Value add(OpBuilder &builder, Value offset, Value index);
   Sequence findSequence(OpBuilder &builder, Value offsets, Value row);
   SmallVector<Value> getCaptures(OpBuilder &builder, Region &region);
-  MaskEmitter getMask(Value batch, Value head) {
-    return MaskEmitter(mask, inputs.loc, batch, head, maskCaptures);
-  }
   using ClassFn = function_ref<Value(OpBuilder &, IndexBounds tile)>;
   using IsKeptFn = std::function<Value(OpBuilder &, Value index)>;
   SmallVector<Value> overTiles(OpBuilder &builder, IndexRange range,
@@ -176,9 +185,7 @@ private:
   IndexBounds getSelf(OpBuilder &builder, Value position);
   IndexRange getKeys(OpBuilder &builder, const Query &query);
   IndexBounds getTile(OpBuilder &builder, Value number, Value length);
-  IndexBounds getPositions(OpBuilder &builder, IndexBounds rows);
   IndexBounds getRows(OpBuilder &builder, IndexBounds positions);
-  Value isClass(OpBuilder &builder, Value tileClass, TileClass wanted);
 
   AttentionInputs inputs;
   int64_t sumBlock;

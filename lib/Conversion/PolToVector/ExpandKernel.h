@@ -26,22 +26,24 @@ inline bool usesF16(Operation *op) {
   });
 }
 
-/// Replaces a kernel on memrefs, whose rows vectors can be loaded of, by what
-/// `expand` builds in its place. It goes before the reference expansion.
+/// Replaces a kernel on memrefs by what `expand` builds in its place, where
+/// that can be expanded. It goes before the reference expansion.
 template <typename OpTy> struct ExpandToVector : OpRewritePattern<OpTy> {
   using ExpandFn = void (*)(OpBuilder &, OpTy, TargetAttr target);
+  using CanExpandFn = bool (*)(OpTy);
 
-  ExpandToVector(MLIRContext *context, ExpandFn expand, TargetAttr target)
+  ExpandToVector(MLIRContext *context, ExpandFn expand, TargetAttr target,
+                 CanExpandFn canExpand)
       : OpRewritePattern<OpTy>(context, /*benefit=*/2), expand(expand),
-        target(target) {}
+        target(target), canExpand(canExpand) {}
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
     auto kernel = cast<DestinationStyleOpInterface>(op.getOperation());
     if (!kernel.hasPureBufferSemantics())
       return rewriter.notifyMatchFailure(op, "expected memrefs");
-    if (!hasVectorRows(op))
-      return rewriter.notifyMatchFailure(op, "expected rows without gaps");
+    if (!canExpand(op))
+      return rewriter.notifyMatchFailure(op, "expected what vectors can do");
     if (!target.getF16() && usesF16(op))
       return rewriter.notifyMatchFailure(op, "expected no f16");
     expand(rewriter, op, target);
@@ -51,8 +53,16 @@ template <typename OpTy> struct ExpandToVector : OpRewritePattern<OpTy> {
 
   ExpandFn expand;
   TargetAttr target;
+  CanExpandFn canExpand;
 };
 
+/// Whether all of a kernel's rows can be read in vectors.
+template <typename OpTy> bool canExpandRows(OpTy op) {
+  return hasVectorRows(op.getOperation());
+}
+
+void populateAttentionToVectorPatterns(RewritePatternSet &patterns,
+                                       TargetAttr target);
 void populateRmsNormToVectorPatterns(RewritePatternSet &patterns,
                                      TargetAttr target);
 

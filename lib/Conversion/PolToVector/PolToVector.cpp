@@ -35,6 +35,7 @@ struct ConvertPolToVector
   void runOnOperation() override {
     TargetAttr target = getTarget(getOperation());
     auto populate = [&](RewritePatternSet &patterns) {
+      populateAttentionToVectorPatterns(patterns, target);
       populateRmsNormToVectorPatterns(patterns, target);
     };
     if (failed(expandKernels(getOperation(), sumBlock, populate)))

@@ -174,5 +174,5 @@ static void expandRmsNorm(OpBuilder &builder, RmsNormOp op, TargetAttr target) {
 void mlir::pol::populateRmsNormToVectorPatterns(RewritePatternSet &patterns,
                                                 TargetAttr target) {
   patterns.add<ExpandToVector<RmsNormOp>>(patterns.getContext(), expandRmsNorm,
-                                          target);
+                                          target, canExpandRows<RmsNormOp>);
 }

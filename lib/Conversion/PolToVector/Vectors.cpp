@@ -155,27 +155,27 @@ Value VectorBuilder::scalePower(Value mantissa, Value shifted, bool isGradual) {
   return multiply(result, constant(std::ldexp(1.0, -format.raise)));
 }
 
-Value VectorBuilder::exp2(Value value) {
+Value VectorBuilder::buildExp(Value value, bool isGradual) {
   const PowerFormat &format = getPowerFormat(getElementType());
-  Value bounded = larger(constant(format.least), value);
-  Value rounder = constant(format.rounder);
-  Value shifted = add(bounded, rounder);
-  Value whole = subtract(shifted, rounder);
-  return scalePower(evaluate(subtract(bounded, whole)), shifted,
-                    /*isGradual=*/false);
-}
-
-Value VectorBuilder::exp(Value value) {
-  const PowerFormat &format = getPowerFormat(getElementType());
-  Value bounded = larger(constant(format.leastGradual / format.log2e), value);
+  double least = isGradual ? format.leastGradual : format.least;
+  Value bounded = larger(constant(least / format.log2e), value);
   Value log2e = constant(format.log2e);
   Value rounder = constant(format.rounder);
   Value shifted = fma(bounded, log2e, rounder);
   Value whole = subtract(shifted, rounder);
   Value negated = arith::NegFOp::create(builder, loc, whole);
   Value fraction = fma(bounded, log2e, negated);
-  fraction = fma(bounded, constant(format.log2eRest), fraction);
-  return scalePower(evaluate(fraction), shifted, /*isGradual=*/true);
+  if (isGradual)
+    fraction = fma(bounded, constant(format.log2eRest), fraction);
+  return scalePower(evaluate(fraction), shifted, isGradual);
+}
+
+Value VectorBuilder::exp(Value value) {
+  return buildExp(value, /*isGradual=*/true);
+}
+
+Value VectorBuilder::expOfNegative(Value value) {
+  return buildExp(value, /*isGradual=*/false);
 }
 
 //===----------------------------------------------------------------------===//

@@ -58,12 +58,12 @@ struct VectorBuilder {
   /// NaN is found otherwise.
   Value larger(Value lhs, Value rhs);
   Value select(Value mask, Value lhs, Value rhs);
-  /// exp, within an ulp, for what is at most 88; what is less than the least
-  /// number is 0.
+  /// exp, within an ulp, for what is at most 88 (f64: 709); what is less than
+  /// the least number is 0.
   Value exp(Value value);
-  /// 2^x, within an ulp, for what is at most 127; 0 where that would be no
-  /// normal number.
-  Value exp2(Value value);
+  /// The same for what is not positive, within 1 + |x|/8 ulp, and 0 where that
+  /// would be no normal number.
+  Value expOfNegative(Value value);
 
   /// One number of all lanes, in the order of a tree.
   Value sumLanes(Value vector);
@@ -78,6 +78,7 @@ private:
   Value foldLanes(Value vector,
                   function_ref<Value(VectorBuilder &, Value, Value)> combine);
   Value bits(int64_t value);
+  Value buildExp(Value value, bool isGradual);
   Value scalePower(Value mantissa, Value shifted, bool isGradual);
   Value evaluate(Value fraction);
 };

@@ -1,0 +1,55 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// How attention is cut into tiles for a target, and what its workers need.
+
+#ifndef POL_IR_ATTENTIONTILING_H
+#define POL_IR_ATTENTIONTILING_H
+
+#include "pol/IR/KernelSignature.h"
+#include "pol/IR/Target.h"
+
+namespace mlir::pol {
+
+/// Queries are the lanes of vectors, so that what is computed for one of them,
+/// its largest score for instance, is computed lane by lane. A register tile is
+/// `rows` keys, or columns of a result, by `vectors` vectors of queries: as
+/// many as there are registers for.
+struct AttentionTiling {
+  int64_t lanes, vectors, rows;
+  /// Of a tile.
+  int64_t queries, keys;
+
+  AttentionTiling(TargetAttr target, FloatType accumulation);
+};
+
+/// Where things are in a worker's part of `workspace`, in elements.
+struct AttentionWorkspace {
+  /// q, transposed: [D, queries].
+  OpFoldResult queries;
+  /// The result, transposed: [Dv, queries].
+  OpFoldResult result;
+  /// Scores, then weights: [keys, queries].
+  OpFoldResult scores;
+  /// Keys and values of a tile, in the type of accumulation, where theirs is
+  /// another: [keys, D] and [keys, Dv].
+  OpFoldResult packedKeys, packedValues;
+  OpFoldResult size;
+
+  AttentionWorkspace(OpBuilder &builder, Location loc, TargetAttr target,
+                     OpFoldResult depth, OpFoldResult valueDepth);
+};
+
+/// `W`, the workers that share a kernel, and `X`, how much each works in. Both
+/// are of the target, and 0 where the module names none: the reference
+/// expansion works in nothing.
+extern const DerivedExtent kWorkspace[2];
+
+} // namespace mlir::pol
+
+#endif // POL_IR_ATTENTIONTILING_H

@@ -1,0 +1,356 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The tuned expansion of pol.attention.
+
+#include "ExpandKernel.h"
+#include "ScoreTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pol/IR/PolOps.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::pol;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// For each block of queries the keys are visited tile by tile. What has been
+// found so far is held relative to the largest score until then: with a larger
+// one, it is scaled down (Milakov and Gimelshein, Online normalizer calculation
+// for softmax, 2018; Dao, FlashAttention-2, 2023).
+
+namespace {
+class Forward {
+public:
+  Forward(OpBuilder &builder, AttentionOp op, TargetAttr target)
+      : op(op), loc(op.getLoc()),
+        scores(builder, AttentionInputs(op), /*sumBlock=*/1),
+        tiles(builder, scores, target, op.getWorkspace()),
+        numVectors(tiles.tiling.vectors) {}
+
+  void build(OpBuilder &builder) {
+    tiles.forEachBlock(
+        builder, [&](OpBuilder &b, Value worker, const QueryBlock &block) {
+          buildBlock(b, worker, block);
+        });
+  }
+
+private:
+  void buildBlock(OpBuilder &builder, Value worker, const QueryBlock &block);
+  void clearResult(OpBuilder &builder, Value worker);
+  SmallVector<Value> visitTile(OpBuilder &builder, Value worker,
+                               const QueryBlock &block, const KeyTile &tile,
+                               ValueRange running);
+  SmallVector<Value> buildWeights(OpBuilder &builder, Value worker,
+                                  const KeyTile &tile, ArrayRef<Value> largest);
+  void addValues(OpBuilder &builder, Value worker, const QueryBlock &block,
+                 const KeyTile &tile, ArrayRef<Value> decay);
+  void addKeptValues(OpBuilder &builder, Value worker, const QueryBlock &block,
+                     const KeyTile &tile, ArrayRef<Value> decay);
+  Value hasStrangeValues(OpBuilder &builder, const QueryBlock &block,
+                         const KeyTile &tile);
+  Value loadValue(OpBuilder &builder, const QueryBlock &block,
+                  const KeyTile &tile, Value row, Value column);
+  void writeResult(OpBuilder &builder, Value worker, const QueryBlock &block,
+                   ValueRange largest, ValueRange sums);
+  void writeLanes(OpBuilder &builder, Value worker, const QueryBlock &block,
+                  ArrayRef<Value> vectors, Value array);
+  /// The greatest score that can be subtracted: 0 where there is none.
+  Value getSubtrahend(VectorBuilder &v, Value largest) {
+    Value least = v.constant(-kInfinity);
+    Value isNone = arith::CmpFOp::create(
+        v.builder, loc, arith::CmpFPredicate::OEQ, largest, least);
+    return v.select(isNone, v.constant(0.0), largest);
+  }
+
+  AttentionOp op;
+  Location loc;
+  AttentionScores scores;
+  ScoreTiles tiles;
+  int64_t numVectors;
+};
+} // namespace
+
+void Forward::buildBlock(OpBuilder &builder, Value worker,
+                         const QueryBlock &block) {
+  VectorBuilder v = tiles.vectors(builder);
+  tiles.packQueries(builder, block, op.getQ(), scores.depth, worker,
+                    tiles.queriesAt);
+  clearResult(builder, worker);
+  // The largest scores, and the sums of weights.
+  SmallVector<Value> initial(numVectors, v.constant(-kInfinity));
+  initial.append(numVectors, v.constant(0.0));
+  SmallVector<Value> found = tiles.overKeys(
+      builder, block, initial,
+      [&](OpBuilder &b, const KeyTile &tile, ValueRange running) {
+        return visitTile(b, worker, block, tile, running);
+      });
+  ValueRange all(found);
+  writeResult(builder, worker, block, all.take_front(numVectors),
+              all.drop_front(numVectors));
+}
+
+void Forward::clearResult(OpBuilder &builder, Value worker) {
+  buildLoop(builder, loc, tiles.constant(builder, 0), scores.valueDepth, 1,
+            [&](OpBuilder &b, Location, ValueRange column) {
+              Value zero = tiles.vectors(b).constant(0.0);
+              for (int64_t i = 0; i < numVectors; ++i)
+                tiles.storeRow(b, zero, worker, tiles.resultAt, column.front(),
+                               i);
+            });
+}
+
+SmallVector<Value> Forward::visitTile(OpBuilder &builder, Value worker,
+                                      const QueryBlock &block,
+                                      const KeyTile &tile, ValueRange running) {
+  VectorBuilder v = tiles.vectors(builder);
+  SmallVector<Value> largest = tiles.buildScores(builder, block, tile, worker);
+  SmallVector<Value> subtrahends, decay;
+  for (int64_t i = 0; i < numVectors; ++i) {
+    largest[i] = v.larger(largest[i], running[i]);
+    subtrahends.push_back(getSubtrahend(v, largest[i]));
+    decay.push_back(v.expOfNegative(v.subtract(running[i], subtrahends[i])));
+  }
+  SmallVector<Value> sums = buildWeights(builder, worker, tile, subtrahends);
+  for (int64_t i = 0; i < numVectors; ++i)
+    sums[i] = v.fma(running[numVectors + i], decay[i], sums[i]);
+  if (tile.isPartial) {
+    Value isStrange = arith::AndIOp::create(
+        builder, loc, tile.isPartial, hasStrangeValues(builder, block, tile));
+    auto choice = scf::IfOp::create(builder, loc, isStrange,
+                                    /*withElseRegion=*/true);
+    OpBuilder strange = choice.getThenBodyBuilder();
+    addKeptValues(strange, worker, block, tile, decay);
+    OpBuilder plain = choice.getElseBodyBuilder();
+    addValues(plain, worker, block, tile, decay);
+  } else {
+    addValues(builder, worker, block, tile, decay);
+  }
+  SmallVector<Value> next(largest);
+  llvm::append_range(next, sums);
+  return next;
+}
+
+/// Turns scores into weights, and adds those up.
+SmallVector<Value> Forward::buildWeights(OpBuilder &builder, Value worker,
+                                         const KeyTile &tile,
+                                         ArrayRef<Value> subtrahends) {
+  SmallVector<Value> zeros(numVectors, tiles.vectors(builder).constant(0.0));
+  auto loop = scf::ForOp::create(
+      builder, loc, tiles.constant(builder, 0), tile.count,
+      tiles.constant(builder, 1), zeros,
+      [&](OpBuilder &b, Location, Value row, ValueRange running) {
+        VectorBuilder v = tiles.vectors(b);
+        SmallVector<Value> sums;
+        for (int64_t i = 0; i < numVectors; ++i) {
+          Value score = tiles.loadRow(b, worker, tiles.scoresAt, row, i);
+          Value weight = v.expOfNegative(v.subtract(score, subtrahends[i]));
+          tiles.storeRow(b, weight, worker, tiles.scoresAt, row, i);
+          sums.push_back(v.add(running[i], weight));
+        }
+        scf::YieldOp::create(b, loc, sums);
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+Value Forward::loadValue(OpBuilder &builder, const QueryBlock &block,
+                         const KeyTile &tile, Value row, Value column) {
+  Value key = arith::AddIOp::create(builder, loc, tile.begin, row);
+  return FloatBuilder{builder, loc, scores.getType()}.load(
+      op.getV(), append(tiles.getKeyPlace(builder, block, key), column));
+}
+
+/// result = result · decay + weights · v. Rows of registers beyond the last
+/// column are that column once more.
+void Forward::addValues(OpBuilder &builder, Value worker,
+                        const QueryBlock &block, const KeyTile &tile,
+                        ArrayRef<Value> decay) {
+  RegisterTile registers = tiles.getRegisterTile();
+  Value zero = tiles.constant(builder, 0);
+  Value last = arith::SubIOp::create(builder, loc, scores.valueDepth,
+                                     tiles.constant(builder, 1));
+  auto build = [&](OpBuilder &b, Location, ValueRange first) {
+    VectorBuilder v = tiles.vectors(b);
+    SmallVector<Value> columns, sums;
+    for (int64_t row = 0; row < registers.rows; ++row) {
+      Value column =
+          arith::AddIOp::create(b, loc, first.front(), tiles.constant(b, row));
+      columns.push_back(buildMin(b, loc, column, last));
+      for (int64_t i = 0; i < numVectors; ++i)
+        sums.push_back(v.multiply(
+            tiles.loadRow(b, worker, tiles.resultAt, column, i), decay[i]));
+    }
+    sums = registers.accumulate(
+        b, {zero, tile.count}, sums,
+        [&](OpBuilder &inner, Value key, int64_t row) {
+          return loadValue(inner, block, tile, key, columns[row]);
+        },
+        [&](OpBuilder &inner, Value key, int64_t vector) {
+          return tiles.loadRow(inner, worker, tiles.scoresAt, key, vector);
+        });
+    for (int64_t row = 0; row < registers.rows; ++row) {
+      Value column =
+          arith::AddIOp::create(b, loc, first.front(), tiles.constant(b, row));
+      for (int64_t i = 0; i < numVectors; ++i)
+        tiles.storeRow(b, sums[row * numVectors + i], worker, tiles.resultAt,
+                       column, i);
+    }
+  };
+  buildLoop(builder, loc, zero, scores.valueDepth, registers.rows, build);
+}
+
+/// Whether any value of a tile is infinite or NaN: times a weight of 0, it
+/// would not be nothing.
+Value Forward::hasStrangeValues(OpBuilder &builder, const QueryBlock &block,
+                                const KeyTile &tile) {
+  Value zero = tiles.constant(builder, 0), one = tiles.constant(builder, 1);
+  Value none = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  auto visitRow = [&](OpBuilder &outer, Location, Value row, ValueRange found) {
+    auto columns = scf::ForOp::create(
+        outer, loc, zero, scores.valueDepth, one, found,
+        [&](OpBuilder &b, Location, Value column, ValueRange running) {
+          Value isFinite =
+              buildIsFinite(b, loc, loadValue(b, block, tile, row, column));
+          Value isStrange = arith::XOrIOp::create(
+              b, loc, isFinite, arith::ConstantIntOp::create(b, loc, 1, 1));
+          scf::YieldOp::create(
+              b, loc,
+              arith::OrIOp::create(b, loc, running.front(), isStrange)
+                  .getResult());
+        });
+    scf::YieldOp::create(outer, loc, columns.getResults());
+  };
+  auto rows =
+      scf::ForOp::create(builder, loc, zero, tile.count, one, none, visitRow);
+  return rows.getResult(0);
+}
+
+/// The same where a query's weight of 0 is no factor but a key that it does not
+/// keep.
+void Forward::addKeptValues(OpBuilder &builder, Value worker,
+                            const QueryBlock &block, const KeyTile &tile,
+                            ArrayRef<Value> decay) {
+  Value zero = tiles.constant(builder, 0);
+  auto update = [&](OpBuilder &b, Value column,
+                    function_ref<Value(VectorBuilder &, Value, int64_t)> next) {
+    VectorBuilder v = tiles.vectors(b);
+    for (int64_t i = 0; i < numVectors; ++i) {
+      Value sum = tiles.loadRow(b, worker, tiles.resultAt, column, i);
+      tiles.storeRow(b, next(v, sum, i), worker, tiles.resultAt, column, i);
+    }
+  };
+  buildLoop(builder, loc, zero, scores.valueDepth, 1,
+            [&](OpBuilder &b, Location, ValueRange column) {
+              update(b, column.front(),
+                     [&](VectorBuilder &v, Value sum, int64_t i) {
+                       return v.multiply(sum, decay[i]);
+                     });
+            });
+  auto addKey = [&](OpBuilder &outer, Location, ValueRange row) {
+    Value key = arith::AddIOp::create(outer, loc, tile.begin, row.front());
+    SmallVector<Value> kept, weights;
+    for (int64_t i = 0; i < numVectors; ++i) {
+      kept.push_back(tiles.isKept(outer, block, key, i));
+      weights.push_back(
+          tiles.loadRow(outer, worker, tiles.scoresAt, row.front(), i));
+    }
+    buildLoop(
+        outer, loc, zero, scores.valueDepth, 1,
+        [&](OpBuilder &b, Location, ValueRange column) {
+          Value number = loadValue(b, block, tile, row.front(), column.front());
+          update(b, column.front(),
+                 [&](VectorBuilder &v, Value sum, int64_t i) {
+                   return v.select(
+                       kept[i], v.fma(weights[i], v.splat(number), sum), sum);
+                 });
+        });
+  };
+  buildLoop(builder, loc, zero, tile.count, 1, addKey);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// Writes a number of each query: into the workspace, where scores were, and
+/// from there one by one.
+void Forward::writeLanes(OpBuilder &builder, Value worker,
+                         const QueryBlock &block, ArrayRef<Value> vectors,
+                         Value array) {
+  Value zero = tiles.constant(builder, 0);
+  for (auto [i, vector] : llvm::enumerate(vectors))
+    tiles.storeRow(builder, vector, worker, tiles.scoresAt, zero, i);
+  buildLoop(builder, loc, zero, block.count, 1,
+            [&](OpBuilder &b, Location, ValueRange lane) {
+              FloatBuilder floats{b, loc, scores.getType()};
+              Value at =
+                  arith::AddIOp::create(b, loc, tiles.scoresAt, lane.front());
+              floats.store(floats.load(op.getWorkspace(), {worker, at}), array,
+                           tiles.getQueryPlace(b, block, lane.front()));
+            });
+}
+
+/// o = result / sum, 0 where there are no keys; and the checkpoints.
+void Forward::writeResult(OpBuilder &builder, Value worker,
+                          const QueryBlock &block, ValueRange largest,
+                          ValueRange sums) {
+  VectorBuilder v = tiles.vectors(builder);
+  SmallVector<Value> factors, isEmpty, maxima;
+  for (int64_t i = 0; i < numVectors; ++i) {
+    Value zero = v.constant(0.0);
+    isEmpty.push_back(arith::CmpFOp::create(
+        builder, loc, arith::CmpFPredicate::OEQ, sums[i], zero));
+    factors.push_back(
+        arith::DivFOp::create(builder, loc, v.constant(1.0), sums[i]));
+    // A score that is not a number is not found among the largest ones, but
+    // makes the sum one that is not.
+    Value isNumber = arith::CmpFOp::create(
+        builder, loc, arith::CmpFPredicate::ORD, sums[i], sums[i]);
+    Value isInfinite =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                              largest[i], v.constant(kInfinity));
+    Value isKnown = arith::OrIOp::create(builder, loc, isNumber, isInfinite);
+    maxima.push_back(v.select(isKnown, largest[i], sums[i]));
+  }
+  Value first = tiles.constant(builder, 0);
+  buildLoop(builder, loc, first, scores.valueDepth, 1,
+            [&](OpBuilder &b, Location, ValueRange column) {
+              VectorBuilder inner = tiles.vectors(b);
+              for (int64_t i = 0; i < numVectors; ++i) {
+                Value sum =
+                    tiles.loadRow(b, worker, tiles.resultAt, column.front(), i);
+                Value result = inner.select(isEmpty[i], inner.constant(0.0),
+                                            inner.multiply(sum, factors[i]));
+                tiles.storeRow(b, result, worker, tiles.resultAt,
+                               column.front(), i);
+              }
+            });
+  tiles.unpackQueries(builder, block, op.getO(), scores.valueDepth, worker,
+                      tiles.resultAt);
+  if (!op.getMax())
+    return;
+  writeLanes(builder, worker, block, maxima, op.getMax());
+  writeLanes(builder, worker, block, SmallVector<Value>(sums), op.getSum());
+}
+
+static void expandAttention(OpBuilder &builder, AttentionOp op,
+                            TargetAttr target) {
+  Forward(builder, op, target).build(builder);
+}
+
+void mlir::pol::populateAttentionToVectorPatterns(RewritePatternSet &patterns,
+                                                  TargetAttr target) {
+  patterns.add<ExpandToVector<AttentionOp>>(
+      patterns.getContext(), expandAttention, target, [](AttentionOp op) {
+        return op.getWorkspace() && hasVectorRows(op.getWorkspace()) &&
+               !op.getPacked();
+      });
+}

@@ -1,0 +1,100 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the pol project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file at the root of the tree for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// How attention is cut into tiles.
+
+#include "pol/IR/AttentionTiling.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pol;
+
+/// Keys of a tile: their scores, with those of the queries, stay in the first
+/// cache.
+static constexpr int64_t kKeysPerTile = 64;
+
+AttentionTiling::AttentionTiling(TargetAttr target, FloatType accumulation)
+    : lanes(target.getVectorBits() / accumulation.getWidth()) {
+  // Of 32 registers 8×3 hold sums, of 16 those of 6×2: the others are for the
+  // vectors and the number that are multiplied.
+  bool hasMany = target.getVectorRegisters() >= 32;
+  vectors = hasMany ? 3 : 2;
+  rows = hasMany ? 8 : 6;
+  queries = lanes * vectors;
+  keys = kKeysPerTile;
+}
+
+namespace {
+/// Arithmetic on extents, which are not so large that it could overflow where
+/// there are arrays of them.
+struct Extents {
+  OpBuilder &builder;
+  Location loc;
+
+  OpFoldResult constant(int64_t value) { return builder.getIndexAttr(value); }
+  template <typename OpTy> OpFoldResult fold(OpFoldResult a, OpFoldResult b) {
+    return getAsOpFoldResult(builder.createOrFold<OpTy>(
+        loc, getValueOrCreateConstantIndexOp(builder, loc, a),
+        getValueOrCreateConstantIndexOp(builder, loc, b)));
+  }
+  OpFoldResult add(OpFoldResult a, OpFoldResult b) {
+    return fold<arith::AddIOp>(a, b);
+  }
+  OpFoldResult multiply(OpFoldResult a, int64_t factor) {
+    return fold<arith::MulIOp>(a, constant(factor));
+  }
+  OpFoldResult roundUp(OpFoldResult a, int64_t multiple) {
+    return multiply(fold<arith::CeilDivUIOp>(a, constant(multiple)), multiple);
+  }
+};
+} // namespace
+
+AttentionWorkspace::AttentionWorkspace(OpBuilder &builder, Location loc,
+                                       TargetAttr target, OpFoldResult depth,
+                                       OpFoldResult valueDepth) {
+  // Of f32, whose tiles are the larger ones.
+  AttentionTiling tiling(target, Float32Type::get(builder.getContext()));
+  Extents extents{builder, loc};
+  queries = extents.constant(0);
+  result = extents.multiply(depth, tiling.queries);
+  OpFoldResult columns = extents.roundUp(valueDepth, tiling.rows);
+  scores = extents.add(result, extents.multiply(columns, tiling.queries));
+  int64_t keyRows = llvm::alignTo(tiling.keys, tiling.rows);
+  packedKeys = extents.add(scores, extents.constant(keyRows * tiling.queries));
+  packedValues = extents.add(packedKeys, extents.multiply(depth, tiling.keys));
+  // Each worker's part begins where a vector may.
+  size = extents.roundUp(
+      extents.add(packedValues, extents.multiply(valueDepth, tiling.keys)), 64);
+}
+
+/// What depends on the target is known where code is built, and no earlier.
+static int64_t inferNothing(ArrayRef<int64_t>, DictionaryAttr) {
+  return ShapedType::kDynamic;
+}
+
+static OpFoldResult buildWorkers(OpBuilder &builder, Location loc,
+                                 ArrayRef<OpFoldResult>, DictionaryAttr) {
+  TargetAttr target = lookupTarget(builder.getInsertionBlock()->getParentOp());
+  return builder.getIndexAttr(target ? target.getMaxWorkers() : 0);
+}
+
+static OpFoldResult buildSize(OpBuilder &builder, Location loc,
+                              ArrayRef<OpFoldResult> extents, DictionaryAttr) {
+  TargetAttr target = lookupTarget(builder.getInsertionBlock()->getParentOp());
+  if (!target)
+    return builder.getIndexAttr(0);
+  return AttentionWorkspace(builder, loc, target, extents[0], extents[1]).size;
+}
+
+const DerivedExtent mlir::pol::kWorkspace[2] = {
+    {'W', "", inferNothing, buildWorkers},
+    {'X', "DE", inferNothing, buildSize}};

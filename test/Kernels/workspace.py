@@ -1,0 +1,40 @@
+"""How much attention's workers work in, for the target that the tools have."""
+
+import re
+import subprocess
+
+# What the targets' register tiles are: vectors of queries, and rows.
+_TILES = {True: (3, 8), False: (2, 6)}
+_KEYS = 64
+_ALIGNMENT = 64
+
+# Without a target, the reference expansion works in nothing.
+_target = None
+
+
+def use_target(pol_opt, expansion):
+    """Asks the tool what the machine is that kernels are compiled for."""
+    global _target  # pylint: disable=global-statement
+    _target = None
+    if expansion == "linalg":
+        return
+    done = subprocess.run([str(pol_opt), "-", "--pol-set-target=cpu=host"],
+                          input="module {}", capture_output=True, text=True,
+                          check=True)
+    _target = {name: int(value) for name, value in
+               re.findall(r"(\w+) = (\d+)", done.stdout)}
+
+
+def _up(value, multiple):
+    return -(-value // multiple) * multiple
+
+
+def shape(depth, value_depth):
+    """Of `workspace`."""
+    if _target is None:
+        return (0, 0)
+    vectors, rows = _TILES[_target["vector_registers"] >= 32]
+    queries = vectors * _target["vector_bits"] // 32
+    lines = depth + _up(value_depth, rows) + _up(_KEYS, rows)
+    size = lines * queries + _KEYS * (depth + value_depth)
+    return (_target["max_workers"], _up(size, _ALIGNMENT))

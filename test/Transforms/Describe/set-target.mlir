@@ -1,0 +1,24 @@
+// RUN: pol-opt %s --pol-set-target=cpu=x86-64-v4 | FileCheck %s --check-prefix=V4
+// RUN: pol-opt %s --pol-set-target="cpu=neon max-workers=3" | FileCheck %s --check-prefix=NEON
+// RUN: pol-opt %s --pol-set-target=cpu=host | FileCheck %s --check-prefix=HOST
+// RUN: pol-opt %s --pol-set-target | FileCheck %s --check-prefix=DEFAULT
+// RUN: pol-opt %s --pol-set-target=cpu=x86-64-v2 --pol-set-target \
+// RUN:   | FileCheck %s --check-prefix=KEPT
+// RUN: pol-opt %s --pol-set-target=cpu=host --pol-set-target=cpu=none \
+// RUN:   | FileCheck %s --check-prefix=NONE
+// RUN: not pol-opt %s --pol-set-target=cpu=pentium 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not pol-opt %s --pol-set-target=max-workers=-1 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WORKERS
+
+// V4: "pol.target" = #pol.target<vector_bits = 512, vector_registers = 32, {{.*}} max_workers = 8, f16 = true>
+// NEON: #pol.target<vector_bits = 128, vector_registers = 32, {{.*}} max_workers = 3, f16 = true>
+// HOST: #pol.target<vector_bits =
+// DEFAULT: #pol.target<vector_bits = 256, vector_registers = 16,
+// KEPT: #pol.target<vector_bits = 128, vector_registers = 16, {{.*}} f16 = false>
+// NONE-NOT: dlti
+// NONE: another = 1
+// UNKNOWN: error: expected the cpu to be x86-64-v2, x86-64-v3, x86-64-v4, neon, host or none, but got 'pentium'
+// WORKERS: error: expected max_workers to be 1 to 65536, but got -1
+module attributes {another = 1} {
+}
