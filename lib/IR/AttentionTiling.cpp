@@ -67,7 +67,9 @@ AttentionWorkspace::AttentionWorkspace(OpBuilder &builder, Location loc,
   queries = extents.constant(0);
   result = extents.multiply(depth, tiling.queries);
   OpFoldResult columns = extents.roundUp(valueDepth, tiling.rows);
-  scores = extents.add(result, extents.multiply(columns, tiling.queries));
+  OpFoldResult resultSize = extents.multiply(columns, tiling.queries);
+  part = extents.add(result, resultSize);
+  scores = extents.add(part, resultSize);
   int64_t keyRows = llvm::alignTo(tiling.keys, tiling.rows);
   packedKeys = extents.add(scores, extents.constant(keyRows * tiling.queries));
   packedValues = extents.add(packedKeys, extents.multiply(depth, tiling.keys));

@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// What of a kernel can be left out.
+// What of a kernel can be left out, and what can be told of its operands.
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "pol/IR/PolOps.h"
 
 using namespace mlir;
@@ -157,9 +159,76 @@ LogicalResult DropUnused::matchAndRewrite(Operation *op,
   return success();
 }
 
+namespace {
+/// Folds casts of operands that forget extents into kernels with regions.
+/// Upstream's pattern for all destination-style ops does not expect a region
+/// without blocks, nor types of block arguments that follow from operands.
+class FoldCasts : public RewritePattern {
+public:
+  FoldCasts(StringRef name, const KernelSignature &signature,
+            MLIRContext *context)
+      : RewritePattern(name, /*benefit=*/2, context), signature(signature) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override;
+
+private:
+  void updateArguments(Operation *op) const;
+
+  const KernelSignature &signature;
+};
+} // namespace
+
+/// Captures are the last arguments of each region.
+void FoldCasts::updateArguments(Operation *op) const {
+  OperandRange captures =
+      getKernelOperands(op, signature, KernelClause::Captures);
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    auto arguments = region.getArguments().take_back(captures.size());
+    for (auto [argument, capture] : llvm::zip_equal(arguments, captures))
+      argument.setType(getPrimalType(capture.getType()));
+  }
+}
+
+LogicalResult FoldCasts::matchAndRewrite(Operation *op,
+                                         PatternRewriter &rewriter) const {
+  bool isAny = false;
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    auto cast = operand.getDefiningOp<tensor::CastOp>();
+    bool canFold = cast && tensor::canFoldIntoConsumerOp(cast);
+    isAny |= canFold;
+    operands.push_back(canFold ? cast.getSource() : operand);
+  }
+  if (!isAny)
+    return rewriter.notifyMatchFailure(op, "expected a cast to fold");
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
+  auto kernel = mlir::cast<DestinationStyleOpInterface>(op);
+  for (OpResult result : op->getResults())
+    state.addTypes(operands[kernel.getTiedOpOperand(result)->getOperandNumber()]
+                       .getType());
+  state.addAttributes(op->getAttrs());
+  for (Region &region : op->getRegions())
+    state.addRegion()->takeBody(region);
+  Operation *folded = rewriter.create(state);
+  updateArguments(folded);
+  SmallVector<Value> results;
+  for (auto [old, result] : llvm::zip(op->getResults(), folded->getResults()))
+    results.push_back(rewriter.createOrFold<tensor::CastOp>(
+        op->getLoc(), old.getType(), result));
+  rewriter.replaceOp(op, results);
+  return success();
+}
+
 void mlir::pol::populateKernelCanonicalizationPatterns(
     RewritePatternSet &patterns, StringRef name,
     const KernelSignature &signature) {
+  MLIRContext *context = patterns.getContext();
   if (signature.hasOptionalOperands())
-    patterns.add<DropUnused>(name, signature, patterns.getContext());
+    patterns.add<DropUnused>(name, signature, context);
+  if (!signature.regions.empty())
+    patterns.add<FoldCasts>(name, signature, context);
 }

@@ -19,12 +19,12 @@
 
 // RUN: pol-run %t.gpu.mlir --entry norm --space arena:1M --input 5x7x9xf32=normal:1 \
 // RUN:   --input 9xf32=normal:2 --input 5x7x9xf32=zeros --output %t.gpu.npy
-// RUN: pol-run %t.cpu.mlir --entry norm --space arena:1M --input 5x7x9xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry norm --space arena:1M --input 5x7x9xf32=normal:1 \
 // RUN:   --input 9xf32=normal:2 --input 5x7x9xf32=zeros --output %t.cpu.npy
 // RUN: cmp %t.gpu.npy %t.cpu.npy
 // RUN: pol-run %t.gpu.mlir --entry norm --space arena:1M --input 2x300x17xf32=normal:1 \
 // RUN:   --input 17xf32=normal:2 --input 2x300x17xf32=zeros --output %t.gpu.npy
-// RUN: pol-run %t.cpu.mlir --entry norm --space arena:1M --input 2x300x17xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry norm --space arena:1M --input 2x300x17xf32=normal:1 \
 // RUN:   --input 17xf32=normal:2 --input 2x300x17xf32=zeros --output %t.cpu.npy
 // RUN: cmp %t.gpu.npy %t.cpu.npy
 // RUN: pol-run %t.gpu.mlir --entry norm --space arena:1M --input 0x3x4xf32=zeros \
@@ -56,7 +56,7 @@ func.func @norm(%a: !pol.arena<#gpu.address_space<global>>,
 // RUN: pol-run %t.gpu.mlir --entry norm_grad --space arena:1M --input 150x67xf32=normal:1 \
 // RUN:   --input 150x67xf32=normal:2 --input 67xf32=normal:3 --input 150xf32=ones \
 // RUN:   --input 150x67xf32=zeros --input 67xf32=zeros --output %t.gpu.dx.npy --output %t.gpu.dw.npy
-// RUN: pol-run %t.cpu.mlir --entry norm_grad --space arena:1M --input 150x67xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry norm_grad --space arena:1M --input 150x67xf32=normal:1 \
 // RUN:   --input 150x67xf32=normal:2 --input 67xf32=normal:3 --input 150xf32=ones \
 // RUN:   --input 150x67xf32=zeros --input 67xf32=zeros --output %t.cpu.dx.npy --output %t.cpu.dw.npy
 // RUN: cmp %t.gpu.dx.npy %t.cpu.dx.npy
@@ -82,7 +82,7 @@ func.func @norm_grad(%a: !pol.arena<#gpu.address_space<global>>,
 
 // RUN: pol-run %t.gpu.mlir --entry attention --input 2x4x33x8xf32=normal:1 \
 // RUN:   --input 2x2x41x8xf32=normal:2 --input 2x2x41x8xf32=normal:3 --input 2x4x33x8xf32=zeros --output %t.gpu.npy
-// RUN: pol-run %t.cpu.mlir --entry attention --input 2x4x33x8xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry attention --input 2x4x33x8xf32=normal:1 \
 // RUN:   --input 2x2x41x8xf32=normal:2 --input 2x2x41x8xf32=normal:3 --input 2x4x33x8xf32=zeros --output %t.cpu.npy
 // RUN: cmp %t.gpu.npy %t.cpu.npy
 func.func @attention(%q: memref<?x?x?x?xf32, #gpu.address_space<global>>,
@@ -99,7 +99,7 @@ func.func @attention(%q: memref<?x?x?x?xf32, #gpu.address_space<global>>,
 // RUN: pol-run %t.gpu.mlir --entry layer_norm --space arena:1M --input 5x67x17xf32=normal:1 \
 // RUN:   --input 17xf32=normal:2 --input 17xf32=normal:3 --output %t.gpu.y.npy \
 // RUN:   --output %t.gpu.mean.npy --output %t.gpu.rstd.npy
-// RUN: pol-run %t.cpu.mlir --entry layer_norm --space arena:1M --input 5x67x17xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry layer_norm --space arena:1M --input 5x67x17xf32=normal:1 \
 // RUN:   --input 17xf32=normal:2 --input 17xf32=normal:3 --output %t.cpu.y.npy \
 // RUN:   --output %t.cpu.mean.npy --output %t.cpu.rstd.npy
 // RUN: cmp %t.gpu.y.npy %t.cpu.y.npy
@@ -115,7 +115,7 @@ func.func @layer_norm(%a: !arena, %x: !cube, %w: !vector, %b: !vector) -> (!cube
 // RUN:   --input 150x67xf32=normal:2 --input 67xf32=normal:3 --input 67xf32=normal:4 \
 // RUN:   --input 150xf32=normal:5 --input 150xf32=random:6 --output %t.gpu.dx.npy \
 // RUN:   --output %t.gpu.dw.npy --output %t.gpu.db.npy
-// RUN: pol-run %t.cpu.mlir --entry layer_norm_grad --space arena:1M --input 150x67xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry layer_norm_grad --space arena:1M --input 150x67xf32=normal:1 \
 // RUN:   --input 150x67xf32=normal:2 --input 67xf32=normal:3 --input 67xf32=normal:4 \
 // RUN:   --input 150xf32=normal:5 --input 150xf32=random:6 --output %t.cpu.dx.npy \
 // RUN:   --output %t.cpu.dw.npy --output %t.cpu.db.npy
@@ -135,7 +135,7 @@ func.func @layer_norm_grad(%a: !arena, %x: !rows, %dy: !rows, %w: !vector, %b: !
 // RUN:   --input 150x67xf32=normal:1 --input 150x67xf32=normal:2 --input 67xf32=normal:3 \
 // RUN:   --input 67xf32=normal:4 --input 150xf32=normal:5 --input 150xf32=random:6 \
 // RUN:   --output %t.gpu.db.npy
-// RUN: pol-run %t.cpu.mlir --entry layer_norm_grad_of_pairs --space arena:1M \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry layer_norm_grad_of_pairs --space arena:1M \
 // RUN:   --input 150x67xf32=normal:1 --input 150x67xf32=normal:2 --input 67xf32=normal:3 \
 // RUN:   --input 67xf32=normal:4 --input 150xf32=normal:5 --input 150xf32=random:6 \
 // RUN:   --output %t.cpu.db.npy
@@ -151,12 +151,12 @@ func.func @layer_norm_grad_of_pairs(%a: !arena, %x: !rows, %dy: !rows, %w: !vect
 
 // RUN: pol-run %t.gpu.mlir --entry softmax --space arena:1M --input 5x67x17xf32=normal:1 \
 // RUN:   --output %t.gpu.y.npy
-// RUN: pol-run %t.cpu.mlir --entry softmax --space arena:1M --input 5x67x17xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry softmax --space arena:1M --input 5x67x17xf32=normal:1 \
 // RUN:   --output %t.cpu.y.npy
 // RUN: cmp %t.gpu.y.npy %t.cpu.y.npy
 // RUN: pol-run %t.gpu.mlir --entry softmax --space arena:1M --input 3x1x300xf32=normal:1 \
 // RUN:   --output %t.gpu.y.npy
-// RUN: pol-run %t.cpu.mlir --entry softmax --space arena:1M --input 3x1x300xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry softmax --space arena:1M --input 3x1x300xf32=normal:1 \
 // RUN:   --output %t.cpu.y.npy
 // RUN: cmp %t.gpu.y.npy %t.cpu.y.npy
 func.func @softmax(%a: !arena, %x: !cube) -> !cube {
@@ -166,7 +166,7 @@ func.func @softmax(%a: !arena, %x: !cube) -> !cube {
 
 // RUN: pol-run %t.gpu.mlir --entry softmax_grad --space arena:1M --input 5x67x17xf32=random:1 \
 // RUN:   --input 5x67x17xf32=normal:2 --output %t.gpu.dx.npy
-// RUN: pol-run %t.cpu.mlir --entry softmax_grad --space arena:1M --input 5x67x17xf32=random:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry softmax_grad --space arena:1M --input 5x67x17xf32=random:1 \
 // RUN:   --input 5x67x17xf32=normal:2 --output %t.cpu.dx.npy
 // RUN: cmp %t.gpu.dx.npy %t.cpu.dx.npy
 func.func @softmax_grad(%a: !arena, %y: !cube, %dy: !cube) -> !cube {
@@ -180,7 +180,7 @@ func.func @softmax_grad(%a: !arena, %y: !cube, %dy: !cube) -> !cube {
 // RUN:   --input 2x2x41x8xf32=normal:2 --input 2x2x41x7xf32=normal:3 --input 1x4x33x41xf32=normal:4 \
 // RUN:   --input 2x4x33x7xf32=normal:5 --input 2xi32=const:29 --output %t.gpu.dq.npy \
 // RUN:   --output %t.gpu.dk.npy --output %t.gpu.dv.npy --output %t.gpu.db.npy
-// RUN: pol-run %t.cpu.mlir --entry attention_grad --space arena:1M --input 2x4x33x8xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry attention_grad --space arena:1M --input 2x4x33x8xf32=normal:1 \
 // RUN:   --input 2x2x41x8xf32=normal:2 --input 2x2x41x7xf32=normal:3 --input 1x4x33x41xf32=normal:4 \
 // RUN:   --input 2x4x33x7xf32=normal:5 --input 2xi32=const:29 --output %t.cpu.dq.npy \
 // RUN:   --output %t.cpu.dk.npy --output %t.cpu.dv.npy --output %t.cpu.db.npy
@@ -207,14 +207,14 @@ func.func @attention_grad(%a: !arena, %q: !heads, %k: !heads, %v: !heads, %b: !b
 // RUN: pol-run %t.gpu.mlir --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
 // RUN:   --input 7x2x16x8xf32=normal:2 --input 7x2x16x5xf32=normal:3 --input 2x9xi32=const:5 \
 // RUN:   --input 2xi32=const:141 --output %t.gpu.npy
-// RUN: pol-run %t.cpu.mlir --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
 // RUN:   --input 7x2x16x8xf32=normal:2 --input 7x2x16x5xf32=normal:3 --input 2x9xi32=const:5 \
 // RUN:   --input 2xi32=const:141 --output %t.cpu.npy
 // RUN: cmp %t.gpu.npy %t.cpu.npy
 // RUN: pol-run %t.gpu.mlir --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
 // RUN:   --input 6x2x16x8xf32=normal:2 --input 6x2x16x5xf32=normal:3 --input 2x9xi32=const:9 \
 // RUN:   --input 2xi32=const:1000 --output %t.gpu.npy
-// RUN: pol-run %t.cpu.mlir --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry decode --space arena:1M --input 2x4x3x8xf32=normal:1 \
 // RUN:   --input 6x2x16x8xf32=normal:2 --input 6x2x16x5xf32=normal:3 --input 2x9xi32=const:5 \
 // RUN:   --input 2xi32=const:144 --output %t.cpu.npy
 // RUN: cmp %t.gpu.npy %t.cpu.npy
@@ -231,7 +231,7 @@ func.func @decode(%a: !arena, %q: !heads, %k: !heads, %v: !heads, %t: !table,
 // RUN: pol-run %t.gpu.mlir --entry attention_grad_of_pairs --space arena:1M \
 // RUN:   --input 2x4x33x8xf32=normal:1 --input 2x4x33x8xf32=zeros --input 2x2x41x8xf32=normal:2 \
 // RUN:   --input 2x2x41x7xf32=normal:3 --input 2x4x33x7xf32=normal:5 --output %t.gpu.dq.npy
-// RUN: pol-run %t.cpu.mlir --entry attention_grad_of_pairs --space arena:1M \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry attention_grad_of_pairs --space arena:1M \
 // RUN:   --input 2x4x33x8xf32=normal:1 --input 2x4x33x8xf32=zeros --input 2x2x41x8xf32=normal:2 \
 // RUN:   --input 2x2x41x7xf32=normal:3 --input 2x4x33x7xf32=normal:5 --output %t.cpu.dq.npy
 // RUN: cmp %t.gpu.dq.npy %t.cpu.dq.npy

@@ -20,7 +20,7 @@
 // RUN:   --input 17xf32=normal:2 --input 300x17xf32=zeros --output %t.local.npy
 // RUN: pol-run %t.workgroup.mlir --entry rows --space arena:1M --input 300x17xf32=normal:1 \
 // RUN:   --input 17xf32=normal:2 --input 300x17xf32=zeros --output %t.workgroup.npy
-// RUN: pol-run %t.cpu.mlir --entry rows --space arena:1M --input 300x17xf32=normal:1 \
+// RUN: pol-run %t.cpu.mlir --expansion linalg --entry rows --space arena:1M --input 300x17xf32=normal:1 \
 // RUN:   --input 17xf32=normal:2 --input 300x17xf32=zeros --output %t.cpu.npy
 // RUN: cmp %t.workgroup.npy %t.local.npy
 // RUN: cmp %t.workgroup.npy %t.cpu.npy

@@ -35,6 +35,6 @@ def shape(depth, value_depth):
         return (0, 0)
     vectors, rows = _TILES[_target["vector_registers"] >= 32]
     queries = vectors * _target["vector_bits"] // 32
-    lines = depth + _up(value_depth, rows) + _up(_KEYS, rows)
+    lines = depth + 2 * _up(value_depth, rows) + _up(_KEYS, rows)
     size = lines * queries + _KEYS * (depth + value_depth)
     return (_target["max_workers"], _up(size, _ALIGNMENT))

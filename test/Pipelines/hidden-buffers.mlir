@@ -18,12 +18,12 @@
 
 // CHECK:      pol-bufferize{{.*}} strict=true
 // CHECK:      pol-mark-known-buffers
-// CHECK-NEXT: convert-pol-to-linalg
+// CHECK-NEXT: convert-pol-to-{{vector|linalg}}
 // CHECK-NEXT: pol-report-hidden{strict=true}
 
 // REMARK:      pol-bufferize{{.*}} strict=false
 // REMARK:      pol-mark-known-buffers
-// REMARK-NEXT: convert-pol-to-linalg
+// REMARK-NEXT: convert-pol-to-{{vector|linalg}}
 // REMARK-NEXT: pol-report-hidden{strict=false}
 
 // SILENT-NOT:  pol-mark-known-buffers

@@ -1,5 +1,5 @@
 // RUN: pol-opt %s --pol-to-llvm | FileCheck %s
-// RUN: pol-opt %s --pol-to-llvm=openmp | FileCheck %s --check-prefix=OMP
+// RUN: pol-opt %s --pol-to-llvm="openmp expansion=linalg" | FileCheck %s --check-prefix=OMP
 // RUN: pol-opt %s --pol-to-llvm=max-stack-bytes=0 | FileCheck %s --check-prefix=ARENA
 // RUN: pol-opt %s --pol-to-llvm | mlir-translate --mlir-to-llvmir \
 // RUN:   | FileCheck %s --check-prefix=IR

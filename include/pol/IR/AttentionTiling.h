@@ -32,8 +32,8 @@ struct AttentionTiling {
 struct AttentionWorkspace {
   /// q, transposed: [D, queries].
   OpFoldResult queries;
-  /// The result, transposed: [Dv, queries].
-  OpFoldResult result;
+  /// The result, transposed: [Dv, queries]; and that of some tiles alone.
+  OpFoldResult result, part;
   /// Scores, then weights: [keys, queries].
   OpFoldResult scores;
   /// Keys and values of a tile, in the type of accumulation, where theirs is

@@ -25,9 +25,41 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // For each block of queries the keys are visited tile by tile. What has been
 // found so far is held relative to the largest score until then: with a larger
 // one, it is scaled down (Milakov and Gimelshein, Online normalizer calculation
-// for softmax, 2018; Dao, FlashAttention-2, 2023).
+// for softmax, 2018; Dao, FlashAttention-2, 2023). Sums are those of a tile, of
+// some tiles, and of all: an addend goes through few additions.
+
+/// Tiles whose sums are added up by themselves.
+static constexpr int64_t kTilesPerPart = 16;
 
 namespace {
+/// What is known of some keys' scores: the largest one, the sum of the weights
+/// relative to it, and whether there are any keys; each by vectors of queries.
+struct Softmax {
+  SmallVector<Value> largest, sums, isAny;
+
+  static Softmax getEmpty(VectorBuilder v, int64_t numVectors) {
+    Value none = arith::ConstantOp::create(
+        v.builder, v.loc, DenseElementsAttr::get(v.getMaskType(), false));
+    return {SmallVector<Value>(numVectors, v.constant(-kInfinity)),
+            SmallVector<Value>(numVectors, v.constant(0.0)),
+            SmallVector<Value>(numVectors, none)};
+  }
+  explicit Softmax(ValueRange values) {
+    size_t count = values.size() / 3;
+    largest.assign(values.begin(), values.begin() + count);
+    sums.assign(values.begin() + count, values.begin() + 2 * count);
+    isAny.assign(values.begin() + 2 * count, values.end());
+  }
+  Softmax(ArrayRef<Value> largest, ArrayRef<Value> sums, ArrayRef<Value> isAny)
+      : largest(largest), sums(sums), isAny(isAny) {}
+  SmallVector<Value> getValues() const {
+    SmallVector<Value> values(largest);
+    llvm::append_range(values, sums);
+    llvm::append_range(values, isAny);
+    return values;
+  }
+};
+
 class Forward {
 public:
   Forward(OpBuilder &builder, AttentionOp op, TargetAttr target)
@@ -45,10 +77,13 @@ public:
 
 private:
   void buildBlock(OpBuilder &builder, Value worker, const QueryBlock &block);
-  void clearResult(OpBuilder &builder, Value worker);
-  SmallVector<Value> visitTile(OpBuilder &builder, Value worker,
-                               const QueryBlock &block, const KeyTile &tile,
-                               ValueRange running);
+  void clear(OpBuilder &builder, Value worker, Value offset);
+  Softmax buildPart(OpBuilder &builder, Value worker, const QueryBlock &block,
+                    IndexBounds keys);
+  Softmax addPart(OpBuilder &builder, Value worker, const Softmax &all,
+                  const Softmax &part);
+  Softmax visitTile(OpBuilder &builder, Value worker, const QueryBlock &block,
+                    const KeyTile &tile, const Softmax &before);
   SmallVector<Value> buildWeights(OpBuilder &builder, Value worker,
                                   const KeyTile &tile, ArrayRef<Value> largest);
   void addValues(OpBuilder &builder, Value worker, const QueryBlock &block,
@@ -60,10 +95,10 @@ private:
   Value loadValue(OpBuilder &builder, const QueryBlock &block,
                   const KeyTile &tile, Value row, Value column);
   void writeResult(OpBuilder &builder, Value worker, const QueryBlock &block,
-                   ValueRange largest, ValueRange sums);
+                   const Softmax &all);
   void writeLanes(OpBuilder &builder, Value worker, const QueryBlock &block,
                   ArrayRef<Value> vectors, Value array);
-  /// The greatest score that can be subtracted: 0 where there is none.
+  /// What is subtracted from scores: the largest one, or 0 where there is none.
   Value getSubtrahend(VectorBuilder &v, Value largest) {
     Value least = v.constant(-kInfinity);
     Value isNone = arith::CmpFOp::create(
@@ -84,59 +119,108 @@ void Forward::buildBlock(OpBuilder &builder, Value worker,
   VectorBuilder v = tiles.vectors(builder);
   tiles.packQueries(builder, block, op.getQ(), scores.depth, worker,
                     tiles.queriesAt);
-  clearResult(builder, worker);
-  // The largest scores, and the sums of weights.
-  SmallVector<Value> initial(numVectors, v.constant(-kInfinity));
-  initial.append(numVectors, v.constant(0.0));
-  SmallVector<Value> found = tiles.overKeys(
-      builder, block, initial,
-      [&](OpBuilder &b, const KeyTile &tile, ValueRange running) {
-        return visitTile(b, worker, block, tile, running);
+  clear(builder, worker, tiles.resultAt);
+  IndexBounds keys = tiles.getKeys(builder, block);
+  int64_t size = kTilesPerPart * tiles.tiling.keys;
+  auto loop = scf::ForOp::create(
+      builder, loc, keys.begin, keys.end, tiles.constant(builder, size),
+      Softmax::getEmpty(v, numVectors).getValues(),
+      [&](OpBuilder &b, Location, Value begin, ValueRange running) {
+        IndexRange range = pol::buildBlock(b, loc, begin, keys.end, size);
+        Softmax part = buildPart(b, worker, block, {range.begin, range.end});
+        Softmax all = addPart(b, worker, Softmax(running), part);
+        scf::YieldOp::create(b, loc, all.getValues());
       });
-  ValueRange all(found);
-  writeResult(builder, worker, block, all.take_front(numVectors),
-              all.drop_front(numVectors));
+  writeResult(builder, worker, block, Softmax(loop.getResults()));
 }
 
-void Forward::clearResult(OpBuilder &builder, Value worker) {
+void Forward::clear(OpBuilder &builder, Value worker, Value offset) {
   buildLoop(builder, loc, tiles.constant(builder, 0), scores.valueDepth, 1,
             [&](OpBuilder &b, Location, ValueRange column) {
               Value zero = tiles.vectors(b).constant(0.0);
               for (int64_t i = 0; i < numVectors; ++i)
-                tiles.storeRow(b, zero, worker, tiles.resultAt, column.front(),
-                               i);
+                tiles.storeRow(b, zero, worker, offset, column.front(), i);
             });
 }
 
-SmallVector<Value> Forward::visitTile(OpBuilder &builder, Value worker,
-                                      const QueryBlock &block,
-                                      const KeyTile &tile, ValueRange running) {
+Softmax Forward::buildPart(OpBuilder &builder, Value worker,
+                           const QueryBlock &block, IndexBounds keys) {
+  clear(builder, worker, tiles.partAt);
   VectorBuilder v = tiles.vectors(builder);
-  SmallVector<Value> largest = tiles.buildScores(builder, block, tile, worker);
+  SmallVector<Value> found = tiles.overKeys(
+      builder, block, keys, Softmax::getEmpty(v, numVectors).getValues(),
+      [&](OpBuilder &b, const KeyTile &tile, ValueRange running) {
+        return visitTile(b, worker, block, tile, Softmax(running)).getValues();
+      });
+  return Softmax(found);
+}
+
+/// Adds what has been found of some keys to what has been of those before.
+Softmax Forward::addPart(OpBuilder &builder, Value worker, const Softmax &all,
+                         const Softmax &part) {
+  VectorBuilder v = tiles.vectors(builder);
+  Softmax both = all;
+  SmallVector<Value> decayOfAll, decayOfPart;
+  for (int64_t i = 0; i < numVectors; ++i) {
+    both.largest[i] = v.larger(part.largest[i], all.largest[i]);
+    Value subtrahend = getSubtrahend(v, both.largest[i]);
+    decayOfAll.push_back(
+        v.expOfNegative(v.subtract(all.largest[i], subtrahend)));
+    decayOfPart.push_back(
+        v.expOfNegative(v.subtract(part.largest[i], subtrahend)));
+    both.sums[i] = v.fma(all.sums[i], decayOfAll[i],
+                         v.multiply(part.sums[i], decayOfPart[i]));
+    both.isAny[i] =
+        arith::OrIOp::create(builder, loc, all.isAny[i], part.isAny[i]);
+  }
+  buildLoop(builder, loc, tiles.constant(builder, 0), scores.valueDepth, 1,
+            [&](OpBuilder &b, Location, ValueRange column) {
+              VectorBuilder inner = tiles.vectors(b);
+              for (int64_t i = 0; i < numVectors; ++i) {
+                Value sum =
+                    tiles.loadRow(b, worker, tiles.resultAt, column.front(), i);
+                Value added =
+                    tiles.loadRow(b, worker, tiles.partAt, column.front(), i);
+                sum = inner.fma(sum, decayOfAll[i],
+                                inner.multiply(added, decayOfPart[i]));
+                tiles.storeRow(b, sum, worker, tiles.resultAt, column.front(),
+                               i);
+              }
+            });
+  return both;
+}
+
+Softmax Forward::visitTile(OpBuilder &builder, Value worker,
+                           const QueryBlock &block, const KeyTile &tile,
+                           const Softmax &before) {
+  VectorBuilder v = tiles.vectors(builder);
+  TileScores found = tiles.buildScores(builder, block, tile, worker);
+  Softmax after = before;
   SmallVector<Value> subtrahends, decay;
   for (int64_t i = 0; i < numVectors; ++i) {
-    largest[i] = v.larger(largest[i], running[i]);
-    subtrahends.push_back(getSubtrahend(v, largest[i]));
-    decay.push_back(v.expOfNegative(v.subtract(running[i], subtrahends[i])));
+    after.largest[i] = v.larger(found.largest[i], before.largest[i]);
+    subtrahends.push_back(getSubtrahend(v, after.largest[i]));
+    decay.push_back(
+        v.expOfNegative(v.subtract(before.largest[i], subtrahends[i])));
+    after.isAny[i] =
+        arith::OrIOp::create(builder, loc, before.isAny[i], found.isAny[i]);
   }
   SmallVector<Value> sums = buildWeights(builder, worker, tile, subtrahends);
   for (int64_t i = 0; i < numVectors; ++i)
-    sums[i] = v.fma(running[numVectors + i], decay[i], sums[i]);
-  if (tile.isPartial) {
-    Value isStrange = arith::AndIOp::create(
-        builder, loc, tile.isPartial, hasStrangeValues(builder, block, tile));
-    auto choice = scf::IfOp::create(builder, loc, isStrange,
-                                    /*withElseRegion=*/true);
-    OpBuilder strange = choice.getThenBodyBuilder();
-    addKeptValues(strange, worker, block, tile, decay);
-    OpBuilder plain = choice.getElseBodyBuilder();
-    addValues(plain, worker, block, tile, decay);
-  } else {
+    after.sums[i] = v.fma(before.sums[i], decay[i], sums[i]);
+  if (!tile.isPartial) {
     addValues(builder, worker, block, tile, decay);
+    return after;
   }
-  SmallVector<Value> next(largest);
-  llvm::append_range(next, sums);
-  return next;
+  Value isStrange = arith::AndIOp::create(
+      builder, loc, tile.isPartial, hasStrangeValues(builder, block, tile));
+  auto choice = scf::IfOp::create(builder, loc, isStrange,
+                                  /*withElseRegion=*/true);
+  OpBuilder strange = choice.getThenBodyBuilder();
+  addKeptValues(strange, worker, block, tile, decay);
+  OpBuilder plain = choice.getElseBodyBuilder();
+  addValues(plain, worker, block, tile, decay);
+  return after;
 }
 
 /// Turns scores into weights, and adds those up.
@@ -168,8 +252,8 @@ Value Forward::loadValue(OpBuilder &builder, const QueryBlock &block,
       op.getV(), append(tiles.getKeyPlace(builder, block, key), column));
 }
 
-/// result = result · decay + weights · v. Rows of registers beyond the last
-/// column are that column once more.
+/// part = part · decay + weights · v. Rows of registers beyond the last column
+/// are that column once more.
 void Forward::addValues(OpBuilder &builder, Value worker,
                         const QueryBlock &block, const KeyTile &tile,
                         ArrayRef<Value> decay) {
@@ -179,30 +263,27 @@ void Forward::addValues(OpBuilder &builder, Value worker,
                                      tiles.constant(builder, 1));
   auto build = [&](OpBuilder &b, Location, ValueRange first) {
     VectorBuilder v = tiles.vectors(b);
-    SmallVector<Value> columns, sums;
+    SmallVector<Value> rows, columns;
     for (int64_t row = 0; row < registers.rows; ++row) {
-      Value column =
-          arith::AddIOp::create(b, loc, first.front(), tiles.constant(b, row));
-      columns.push_back(buildMin(b, loc, column, last));
-      for (int64_t i = 0; i < numVectors; ++i)
-        sums.push_back(v.multiply(
-            tiles.loadRow(b, worker, tiles.resultAt, column, i), decay[i]));
+      rows.push_back(
+          arith::AddIOp::create(b, loc, first.front(), tiles.constant(b, row)));
+      columns.push_back(buildMin(b, loc, rows.back(), last));
     }
-    sums = registers.accumulate(
-        b, {zero, tile.count}, sums,
+    SmallVector<Value> sums = registers.sum(
+        b, {zero, tile.count},
         [&](OpBuilder &inner, Value key, int64_t row) {
           return loadValue(inner, block, tile, key, columns[row]);
         },
         [&](OpBuilder &inner, Value key, int64_t vector) {
           return tiles.loadRow(inner, worker, tiles.scoresAt, key, vector);
         });
-    for (int64_t row = 0; row < registers.rows; ++row) {
-      Value column =
-          arith::AddIOp::create(b, loc, first.front(), tiles.constant(b, row));
-      for (int64_t i = 0; i < numVectors; ++i)
-        tiles.storeRow(b, sums[row * numVectors + i], worker, tiles.resultAt,
-                       column, i);
-    }
+    for (int64_t row = 0; row < registers.rows; ++row)
+      for (int64_t i = 0; i < numVectors; ++i) {
+        Value before = tiles.loadRow(b, worker, tiles.partAt, rows[row], i);
+        Value after =
+            v.fma(before, decay[i], sums[row * registers.vectors + i]);
+        tiles.storeRow(b, after, worker, tiles.partAt, rows[row], i);
+      }
   };
   buildLoop(builder, loc, zero, scores.valueDepth, registers.rows, build);
 }
@@ -243,8 +324,8 @@ void Forward::addKeptValues(OpBuilder &builder, Value worker,
                     function_ref<Value(VectorBuilder &, Value, int64_t)> next) {
     VectorBuilder v = tiles.vectors(b);
     for (int64_t i = 0; i < numVectors; ++i) {
-      Value sum = tiles.loadRow(b, worker, tiles.resultAt, column, i);
-      tiles.storeRow(b, next(v, sum, i), worker, tiles.resultAt, column, i);
+      Value sum = tiles.loadRow(b, worker, tiles.partAt, column, i);
+      tiles.storeRow(b, next(v, sum, i), worker, tiles.partAt, column, i);
     }
   };
   buildLoop(builder, loc, zero, scores.valueDepth, 1,
@@ -298,27 +379,33 @@ void Forward::writeLanes(OpBuilder &builder, Value worker,
             });
 }
 
-/// o = result / sum, 0 where there are no keys; and the checkpoints.
+/// o = result / sum, 0 where there are no keys; and the checkpoints. Where all
+/// scores are -inf, none can be subtracted from another: weights and sums are
+/// NaN.
 void Forward::writeResult(OpBuilder &builder, Value worker,
-                          const QueryBlock &block, ValueRange largest,
-                          ValueRange sums) {
+                          const QueryBlock &block, const Softmax &all) {
   VectorBuilder v = tiles.vectors(builder);
-  SmallVector<Value> factors, isEmpty, maxima;
+  SmallVector<Value> factors, maxima, sums;
   for (int64_t i = 0; i < numVectors; ++i) {
-    Value zero = v.constant(0.0);
-    isEmpty.push_back(arith::CmpFOp::create(
-        builder, loc, arith::CmpFPredicate::OEQ, sums[i], zero));
+    auto compare = [&](arith::CmpFPredicate predicate, Value lhs,
+                       double rhs) -> Value {
+      return arith::CmpFOp::create(builder, loc, predicate, lhs,
+                                   v.constant(rhs));
+    };
+    Value largest = all.largest[i];
+    Value isLeast = arith::AndIOp::create(
+        builder, loc, all.isAny[i],
+        compare(arith::CmpFPredicate::OEQ, largest, -kInfinity));
+    double noNumber = std::numeric_limits<double>::quiet_NaN();
+    sums.push_back(v.select(isLeast, v.constant(noNumber), all.sums[i]));
     factors.push_back(
         arith::DivFOp::create(builder, loc, v.constant(1.0), sums[i]));
     // A score that is not a number is not found among the largest ones, but
     // makes the sum one that is not.
-    Value isNumber = arith::CmpFOp::create(
-        builder, loc, arith::CmpFPredicate::ORD, sums[i], sums[i]);
-    Value isInfinite =
-        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
-                              largest[i], v.constant(kInfinity));
-    Value isKnown = arith::OrIOp::create(builder, loc, isNumber, isInfinite);
-    maxima.push_back(v.select(isKnown, largest[i], sums[i]));
+    Value isStrange = arith::AndIOp::create(
+        builder, loc, compare(arith::CmpFPredicate::UNO, all.sums[i], 0.0),
+        compare(arith::CmpFPredicate::ONE, largest, kInfinity));
+    maxima.push_back(v.select(isStrange, all.sums[i], largest));
   }
   Value first = tiles.constant(builder, 0);
   buildLoop(builder, loc, first, scores.valueDepth, 1,
@@ -327,8 +414,9 @@ void Forward::writeResult(OpBuilder &builder, Value worker,
               for (int64_t i = 0; i < numVectors; ++i) {
                 Value sum =
                     tiles.loadRow(b, worker, tiles.resultAt, column.front(), i);
-                Value result = inner.select(isEmpty[i], inner.constant(0.0),
-                                            inner.multiply(sum, factors[i]));
+                Value result =
+                    inner.select(all.isAny[i], inner.multiply(sum, factors[i]),
+                                 inner.constant(0.0));
                 tiles.storeRow(b, result, worker, tiles.resultAt,
                                column.front(), i);
               }
@@ -338,7 +426,7 @@ void Forward::writeResult(OpBuilder &builder, Value worker,
   if (!op.getMax())
     return;
   writeLanes(builder, worker, block, maxima, op.getMax());
-  writeLanes(builder, worker, block, SmallVector<Value>(sums), op.getSum());
+  writeLanes(builder, worker, block, sums, op.getSum());
 }
 
 static void expandAttention(OpBuilder &builder, AttentionOp op,

@@ -11,14 +11,16 @@
 #include "RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::pol;
 
-SmallVector<Value> RegisterTile::accumulate(OpBuilder &builder,
-                                            IndexRange steps, ValueRange sums,
-                                            NumberFn number,
-                                            VectorFn vector) const {
+/// Products that are added one after the other.
+static constexpr int64_t kStepsPerBlock = 64;
+
+SmallVector<Value> RegisterTile::sum(OpBuilder &builder, IndexRange steps,
+                                     NumberFn number, VectorFn vector) const {
   auto build = [&](OpBuilder &b, Location, Value step, ValueRange running) {
     VectorBuilder v{b, loc, type};
     SmallVector<Value> factors;
@@ -32,8 +34,34 @@ SmallVector<Value> RegisterTile::accumulate(OpBuilder &builder,
     }
     scf::YieldOp::create(b, loc, next);
   };
+  SmallVector<Value> zeros(getSize(),
+                           VectorBuilder{builder, loc, type}.constant(0.0));
   auto loop = scf::ForOp::create(
       builder, loc, steps.begin, steps.end,
-      arith::ConstantIndexOp::create(builder, loc, 1), sums, build);
+      arith::ConstantIndexOp::create(builder, loc, 1), zeros, build);
+  return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> RegisterTile::sumBlocks(OpBuilder &builder, IndexRange steps,
+                                           NumberFn number,
+                                           VectorFn vector) const {
+  std::optional<int64_t> begin = getConstantIntValue(steps.begin);
+  std::optional<int64_t> end = getConstantIntValue(steps.end);
+  if (begin && end && *end - *begin <= 2 * kStepsPerBlock)
+    return sum(builder, steps, number, vector);
+  auto build = [&](OpBuilder &b, Location, Value first, ValueRange running) {
+    IndexRange part = buildBlock(b, loc, first, steps.end, kStepsPerBlock);
+    SmallVector<Value> sums = sum(b, part, number, vector);
+    VectorBuilder v{b, loc, type};
+    for (auto [sum, total] : llvm::zip(sums, running))
+      sum = v.add(total, sum);
+    scf::YieldOp::create(b, loc, sums);
+  };
+  SmallVector<Value> zeros(getSize(),
+                           VectorBuilder{builder, loc, type}.constant(0.0));
+  auto loop = scf::ForOp::create(
+      builder, loc, steps.begin, steps.end,
+      arith::ConstantIndexOp::create(builder, loc, kStepsPerBlock), zeros,
+      build);
   return SmallVector<Value>(loop.getResults());
 }

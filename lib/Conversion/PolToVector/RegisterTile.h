@@ -26,10 +26,12 @@ struct RegisterTile {
   /// A row's number, in the type of the sums, and a vector, of a step.
   using NumberFn = function_ref<Value(OpBuilder &, Value step, int64_t row)>;
   using VectorFn = function_ref<Value(OpBuilder &, Value step, int64_t vector)>;
-  /// Adds the products of all steps, in order, to sums in the order of rows.
-  SmallVector<Value> accumulate(OpBuilder &builder, IndexRange steps,
-                                ValueRange sums, NumberFn number,
-                                VectorFn vector) const;
+  /// The sums of the products of some steps, in order: one after the other.
+  SmallVector<Value> sum(OpBuilder &builder, IndexRange steps, NumberFn number,
+                         VectorFn vector) const;
+  /// The same of however many, in blocks that are summed by themselves.
+  SmallVector<Value> sumBlocks(OpBuilder &builder, IndexRange steps,
+                               NumberFn number, VectorFn vector) const;
 };
 
 } // namespace mlir::pol

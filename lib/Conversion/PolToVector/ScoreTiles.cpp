@@ -34,6 +34,7 @@ ScoreTiles::ScoreTiles(OpBuilder &builder, AttentionScores &scores,
       workspace(workspace),
       queriesAt(getValueOrCreateConstantIndexOp(builder, loc, places.queries)),
       resultAt(getValueOrCreateConstantIndexOp(builder, loc, places.result)),
+      partAt(getValueOrCreateConstantIndexOp(builder, loc, places.part)),
       scoresAt(getValueOrCreateConstantIndexOp(builder, loc, places.scores)) {}
 
 Value ScoreTiles::constant(OpBuilder &builder, int64_t value) const {
@@ -96,16 +97,27 @@ void ScoreTiles::forEachBlock(
   buildParallelLoop(builder, loc, workers, buildWorker);
 }
 
+IndexBounds ScoreTiles::getBlockPositions(OpBuilder &builder,
+                                          const QueryBlock &block) {
+  Value end = arith::AddIOp::create(builder, loc, block.row, block.count);
+  return scores.getPositions(builder, {block.row, end});
+}
+
+IndexBounds ScoreTiles::getKeys(OpBuilder &builder, const QueryBlock &block) {
+  IndexBounds all{constant(builder, 0), block.sequence.numKeys};
+  if (scores.getMaskAnalysis().isFull())
+    return all;
+  return scores.getMask(block.sequence.batch, block.head)
+      .getKeys(builder, getBlockPositions(builder, block), all);
+}
+
 SmallVector<Value> ScoreTiles::overKeys(OpBuilder &builder,
                                         const QueryBlock &block,
-                                        ValueRange initial, TileFn body) {
+                                        IndexBounds keys, ValueRange initial,
+                                        TileFn body) {
   bool isFull = scores.getMaskAnalysis().isFull();
-  IndexBounds keys{constant(builder, 0), block.sequence.numKeys};
   MaskEmitter emitter = scores.getMask(block.sequence.batch, block.head);
-  Value rowsEnd = arith::AddIOp::create(builder, loc, block.row, block.count);
-  IndexBounds positions = scores.getPositions(builder, {block.row, rowsEnd});
-  if (!isFull)
-    keys = emitter.getKeys(builder, positions, keys);
+  IndexBounds positions = getBlockPositions(builder, block);
   auto visit = [&](OpBuilder &b, Location, Value begin, ValueRange running) {
     IndexRange range = buildBlock(b, loc, begin, keys.end, tiling.keys);
     KeyTile tile{range.begin, arith::SubIOp::create(b, loc, range.end, begin),
@@ -221,23 +233,41 @@ void ScoreTiles::unpackQueries(OpBuilder &builder, const QueryBlock &block,
 // Scores
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> ScoreTiles::buildScores(OpBuilder &builder,
-                                           const QueryBlock &block,
-                                           const KeyTile &tile, Value worker) {
+TileScores ScoreTiles::buildScores(OpBuilder &builder, const QueryBlock &block,
+                                   const KeyTile &tile, Value worker) {
   SmallVector<Value> largest = multiply(builder, block, tile, worker);
-  if (!hasScore() && !tile.isPartial)
-    return largest;
-  auto build = [&](OpBuilder &b) {
-    applyRegions(b, block, tile, worker);
-    return findLargest(b, tile, worker);
+  auto one = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  Value all = vector::BroadcastOp::create(builder, loc,
+                                          vectors(builder).getMaskType(), one);
+  SmallVector<Value> isAny(tiling.vectors, all);
+  if (hasScore() && !tile.isPartial) {
+    applyScores(builder, block, tile, worker);
+    return {findLargest(builder, tile, worker), isAny};
+  }
+  if (!tile.isPartial)
+    return {largest, isAny};
+  auto yield = [&](OpBuilder &b, ArrayRef<Value> first,
+                   ArrayRef<Value> second) {
+    SmallVector<Value> both(first);
+    llvm::append_range(both, second);
+    scf::YieldOp::create(b, loc, both);
   };
-  if (hasScore())
-    return build(builder);
   auto choice = scf::IfOp::create(
       builder, loc, tile.isPartial,
-      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, build(b)); },
-      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, largest); });
-  return SmallVector<Value>(choice.getResults());
+      [&](OpBuilder &b, Location) {
+        applyRegions(b, block, tile, worker);
+        yield(b, findLargest(b, tile, worker), findKept(b, block, tile));
+      },
+      [&](OpBuilder &b, Location) {
+        if (hasScore()) {
+          applyScores(b, block, tile, worker);
+          largest = findLargest(b, tile, worker);
+        }
+        yield(b, largest, isAny);
+      });
+  ValueRange results(choice.getResults());
+  return {SmallVector<Value>(results.take_front(tiling.vectors)),
+          SmallVector<Value>(results.drop_front(tiling.vectors))};
 }
 
 /// scale · Σ q·k, and the largest of them. The last rows of registers may be
@@ -251,7 +281,6 @@ SmallVector<Value> ScoreTiles::multiply(OpBuilder &builder,
   Value last =
       arith::SubIOp::create(builder, loc, tile.count, constant(builder, 1));
   Value scale = all.splat(scores.scale);
-  SmallVector<Value> sums(registers.getSize(), all.constant(0.0));
   SmallVector<Value> least(tiling.vectors, all.constant(-kInfinity));
 
   auto build = [&](OpBuilder &b, Location, Value first, ValueRange running) {
@@ -262,8 +291,8 @@ SmallVector<Value> ScoreTiles::multiply(OpBuilder &builder,
                                   tile.begin);
       keys.push_back(getKeyPlace(b, block, key));
     }
-    SmallVector<Value> products = registers.accumulate(
-        b, {zero, scores.depth}, sums,
+    SmallVector<Value> products = registers.sumBlocks(
+        b, {zero, scores.depth},
         [&](OpBuilder &inner, Value column, int64_t row) {
           return FloatBuilder{inner, loc, scores.getType()}.load(
               scores.getInputs().k, append(keys[row], column));
@@ -301,6 +330,27 @@ SmallVector<Value> ScoreTiles::findLargest(OpBuilder &builder,
           largest[i] = vectors(b).larger(loadRow(b, worker, scoresAt, row, i),
                                          largest[i]);
         scf::YieldOp::create(b, loc, largest);
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// Whether each query keeps any key of a tile.
+SmallVector<Value> ScoreTiles::findKept(OpBuilder &builder,
+                                        const QueryBlock &block,
+                                        const KeyTile &tile) {
+  auto zero = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  Value none = vector::BroadcastOp::create(
+      builder, loc, vectors(builder).getMaskType(), zero);
+  SmallVector<Value> initial(tiling.vectors, none);
+  auto loop = scf::ForOp::create(
+      builder, loc, constant(builder, 0), tile.count, constant(builder, 1),
+      initial, [&](OpBuilder &b, Location, Value row, ValueRange running) {
+        Value key = arith::AddIOp::create(b, loc, tile.begin, row);
+        SmallVector<Value> found;
+        for (int64_t i = 0; i < tiling.vectors; ++i)
+          found.push_back(arith::OrIOp::create(b, loc, running[i],
+                                               isKept(b, block, key, i)));
+        scf::YieldOp::create(b, loc, found);
       });
   return SmallVector<Value>(loop.getResults());
 }
@@ -435,17 +485,8 @@ void ScoreTiles::applyRegions(OpBuilder &builder, const QueryBlock &block,
   bool isAlwaysSafe =
       llvm::all_of(scores.getInputs().score->front().without_terminator(),
                    [](Operation &op) { return isSpeculatable(&op); });
-  if (!tile.isPartial)
-    return applyScores(builder, block, tile, worker);
-  auto choice = scf::IfOp::create(builder, loc, tile.isPartial,
-                                  /*withElseRegion=*/true);
-  OpBuilder partial = choice.getThenBodyBuilder();
-  if (isAlwaysSafe) {
-    applyScores(partial, block, tile, worker);
-    applyMask(partial, block, tile, worker);
-  } else {
-    applyByLane(partial, block, tile, worker);
-  }
-  OpBuilder full = choice.getElseBodyBuilder();
-  applyScores(full, block, tile, worker);
+  if (!isAlwaysSafe)
+    return applyByLane(builder, block, tile, worker);
+  applyScores(builder, block, tile, worker);
+  applyMask(builder, block, tile, worker);
 }

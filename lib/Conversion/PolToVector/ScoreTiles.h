@@ -32,6 +32,12 @@ struct KeyTile {
   Value isPartial;
 };
 
+/// What is known of a tile's scores, by vectors of queries: the largest one,
+/// and whether any key is kept.
+struct TileScores {
+  SmallVector<Value> largest, isAny;
+};
+
 /// What attention, forward and backward, does with tiles of scores.
 class ScoreTiles {
 public:
@@ -52,11 +58,14 @@ public:
       OpBuilder &builder,
       function_ref<void(OpBuilder &, Value worker, const QueryBlock &)> body);
 
-  /// Runs the body for the tiles of keys that a block keeps any of, in order.
+  /// The keys that a block keeps, and maybe others.
+  IndexBounds getKeys(OpBuilder &builder, const QueryBlock &block);
+  /// Runs the body for the tiles of these that a block keeps any of, in order.
   using TileFn = function_ref<SmallVector<Value>(OpBuilder &, const KeyTile &,
                                                  ValueRange running)>;
   SmallVector<Value> overKeys(OpBuilder &builder, const QueryBlock &block,
-                              ValueRange initial, TileFn body);
+                              IndexBounds keys, ValueRange initial,
+                              TileFn body);
 
   /// Where a key's row is in k or v.
   SmallVector<Value> getKeyPlace(OpBuilder &builder, const QueryBlock &block,
@@ -74,9 +83,8 @@ public:
                                    Value lane) const;
 
   /// Computes the scores of a tile, and -inf where a query does not keep a key.
-  /// Returns each query's largest one, or `initial`.
-  SmallVector<Value> buildScores(OpBuilder &builder, const QueryBlock &block,
-                                 const KeyTile &tile, Value worker);
+  TileScores buildScores(OpBuilder &builder, const QueryBlock &block,
+                         const KeyTile &tile, Value worker);
 
   /// Which lanes of a vector of queries keep a key.
   Value isKept(OpBuilder &builder, const QueryBlock &block, Value key,
@@ -95,9 +103,10 @@ public:
   VectorType type;
   Value workspace;
   /// The places, as values.
-  Value queriesAt, resultAt, scoresAt;
+  Value queriesAt, resultAt, partAt, scoresAt;
 
 private:
+  IndexBounds getBlockPositions(OpBuilder &builder, const QueryBlock &block);
   Value getIndex(OpBuilder &builder, Value offset, Value row, int64_t vector);
   Value getPosition(OpBuilder &builder, const QueryBlock &block,
                     Value lane) const;
@@ -115,6 +124,8 @@ private:
                    const KeyTile &tile, Value worker);
   SmallVector<Value> findLargest(OpBuilder &builder, const KeyTile &tile,
                                  Value worker);
+  SmallVector<Value> findKept(OpBuilder &builder, const QueryBlock &block,
+                              const KeyTile &tile);
   bool hasScore() const { return !scores.getInputs().score->empty(); }
 };
 

@@ -17,8 +17,8 @@
 // DEFAULT: #pol.target<vector_bits = 256, vector_registers = 16,
 // KEPT: #pol.target<vector_bits = 128, vector_registers = 16, {{.*}} f16 = false>
 // NONE-NOT: dlti
-// NONE: another = 1
+// NONE: test.another = 1
 // UNKNOWN: error: expected the cpu to be x86-64-v2, x86-64-v3, x86-64-v4, neon, host or none, but got 'pentium'
 // WORKERS: error: expected max_workers to be 1 to 65536, but got -1
-module attributes {another = 1} {
+module attributes {test.another = 1} {
 }

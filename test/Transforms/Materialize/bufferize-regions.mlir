@@ -1,15 +1,14 @@
 // RUN: pol-opt %s --canonicalize --pol-flatten-bundles --pol-bufferize \
 // RUN:   --canonicalize | pol-opt | FileCheck %s
 
-// What a region captures becomes a memref in it, too: of the type of its operand
-// or, where the region knows less of its extents, of one that says so.
+// What a region captures becomes a memref in it, too, of the type of its operand.
 
 // CHECK-LABEL: func.func @captures(
 // CHECK-SAME:    %[[A:[^:]+]]: memref<4xf32>, %[[N:[^:]+]]: memref<2x?xi32>
 // CHECK:         pol.attention
 // CHECK-SAME:      captures(%[[A]], %[[N]], %{{.+}} : memref<4xf32>, memref<2x?xi32>, f32)
-// CHECK-SAME:      score(%{{.+}}, %{{.+}}, %[[H:.+]], %{{.+}}, %{{.+}}, %[[SLOPES:.+]]: memref<?xf32>, %{{.+}}, %{{.+}}) {
-// CHECK-NEXT:        memref.load %[[SLOPES]][%[[H]]] : memref<?xf32>
+// CHECK-SAME:      score(%{{.+}}, %{{.+}}, %[[H:.+]], %{{.+}}, %{{.+}}, %[[SLOPES:.+]], %{{.+}}, %{{.+}}) {
+// CHECK-NEXT:        memref.load %[[SLOPES]][%[[H]]] : memref<4xf32>
 // CHECK-NOT:       tensor
 // CHECK:           } mask(
 // CHECK-NOT:       tensor
