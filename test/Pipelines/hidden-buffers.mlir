@@ -27,7 +27,7 @@
 // REMARK-NEXT: pol-report-hidden{strict=false}
 
 // SILENT-NOT:  pol-mark-known-buffers
-// SILENT:      convert-pol-to-linalg
+// SILENT:      convert-pol-to-{{vector|linalg}}
 // SILENT-NOT:  pol-report-hidden
 
 // No kernel adds any.
