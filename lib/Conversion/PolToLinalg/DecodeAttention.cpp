@@ -10,6 +10,7 @@
 // and their merge.
 
 #include "AttentionScores.h"
+#include "Decoding.h"
 #include "ExpandKernel.h"
 #include "Loops.h"
 #include "TileSums.h"
@@ -29,60 +30,6 @@ using namespace mlir::pol;
 static constexpr int64_t kBlockKeys = 16;
 
 namespace {
-/// What is common to all of a kernel: its extents, and where things lie.
-class Decoding {
-public:
-  Decoding(OpBuilder &builder, DecodeAttentionOp op, int64_t sumBlock);
-
-  /// The number of keys of a sequence.
-  Value getLength(OpBuilder &builder, Value batch);
-  /// The keys that a query keeps, of so many.
-  IndexRange getKeys(OpBuilder &builder, Value length, Value position);
-  /// The keys of one split: an equal part of those that any query keeps.
-  IndexRange getSplit(OpBuilder &builder, Value length, Value split);
-  /// The score of a query (batch, head, position) and a row of keys.
-  Value getScore(OpBuilder &builder, ValueRange query, ValueRange keyRow);
-
-  Value constant(OpBuilder &builder, int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-
-  DecodeAttentionOp op;
-  int64_t sumBlock;
-  Location loc;
-  FloatType type;
-  Value batches, heads, queries, depth, keyHeads, valueDepth, splits;
-  /// Query heads for each head of keys.
-  Value groupSize;
-  /// Keys that a sequence has room for.
-  Value capacity;
-  /// Of a paged cache: how many pages there are, and how many keys in each.
-  Value pages, pageSize;
-
-private:
-  Value scale;
-};
-
-/// The rows of keys and values of one block of keys. Those of a paged cache are
-/// looked up once, and kept on the stack.
-class BlockRows {
-public:
-  /// Builds what is on the stack, outside of sequential loops.
-  BlockRows(OpBuilder &builder, Decoding &decoding);
-
-  /// Begins a block of the keys of a range.
-  void build(OpBuilder &builder, Value batch, Value keyHead, IndexRange range);
-  /// The indices of a key's row, but for the column.
-  SmallVector<Value> get(OpBuilder &builder, Value key);
-
-private:
-  Decoding &decoding;
-  Location loc;
-  Value pages, rows;
-  Value batch, keyHead;
-  Value first;
-};
-
 /// One split of the keys of one sequence and head, for all queries that read
 /// them.
 class SplitExpansion {
@@ -211,11 +158,11 @@ Value Decoding::getScore(OpBuilder &builder, ValueRange query,
 // BlockRows
 //===----------------------------------------------------------------------===//
 
-BlockRows::BlockRows(OpBuilder &builder, Decoding &decoding)
+BlockRows::BlockRows(OpBuilder &builder, Decoding &decoding, int64_t blockKeys)
     : decoding(decoding), loc(decoding.loc) {
   if (!decoding.pageSize)
     return;
-  auto type = MemRefType::get(kBlockKeys, builder.getIndexType());
+  auto type = MemRefType::get(blockKeys, builder.getIndexType());
   pages = memref::AllocaOp::create(builder, loc, type);
   rows = memref::AllocaOp::create(builder, loc, type);
 }
@@ -260,7 +207,8 @@ SplitExpansion::SplitExpansion(OpBuilder &builder, Decoding &decoding,
                                Value batch, Value keyHead, Value split)
     : decoding(decoding), op(decoding.op), loc(decoding.loc),
       type(decoding.type), batch(batch), keyHead(keyHead), split(split),
-      rows(builder, decoding), tileSums(builder, loc, type, decoding.sumBlock),
+      rows(builder, decoding, kBlockKeys),
+      tileSums(builder, loc, type, decoding.sumBlock),
       scores(memref::AllocaOp::create(builder, loc,
                                       MemRefType::get(kBlockKeys, type))) {}
 
@@ -456,23 +404,35 @@ static void buildMerge(OpBuilder &builder, Decoding &decoding,
                  });
 }
 
-/// Splits first, then what merges them.
-static void expandDecodeAttention(OpBuilder &builder, DecodeAttentionOp op,
-                                  int64_t sumBlock) {
-  Decoding decoding(builder, op, sumBlock);
-  Location loc = op.getLoc();
+void mlir::pol::forEachSplit(
+    OpBuilder &builder, Decoding &decoding,
+    function_ref<void(OpBuilder &, Value, Value, Value)> body) {
   buildParallelLoop(
-      builder, loc,
+      builder, decoding.loc,
       getAsOpFoldResult({decoding.batches, decoding.keyHeads, decoding.splits}),
       [&](OpBuilder &b, Location, ValueRange at) {
-        SplitExpansion(b, decoding, at[0], at[1], at[2]).build(b);
+        body(b, at[0], at[1], at[2]);
       });
+}
+
+void mlir::pol::mergeSplits(OpBuilder &builder, Decoding &decoding) {
   buildParallelLoop(
-      builder, loc,
+      builder, decoding.loc,
       getAsOpFoldResult({decoding.batches, decoding.heads, decoding.queries}),
       [&](OpBuilder &b, Location, ValueRange query) {
         buildMerge(b, decoding, query);
       });
+}
+
+/// Splits first, then what merges them.
+static void expandDecodeAttention(OpBuilder &builder, DecodeAttentionOp op,
+                                  int64_t sumBlock) {
+  Decoding decoding(builder, op, sumBlock);
+  forEachSplit(builder, decoding,
+               [&](OpBuilder &b, Value batch, Value keyHead, Value split) {
+                 SplitExpansion(b, decoding, batch, keyHead, split).build(b);
+               });
+  mergeSplits(builder, decoding);
 }
 
 void mlir::pol::populateDecodeAttentionToLinalgPatterns(

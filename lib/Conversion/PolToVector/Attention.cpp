@@ -69,6 +69,8 @@ public:
         numVectors(tiles.tiling.vectors) {}
 
   void build(OpBuilder &builder) {
+    if (op.getPacked())
+      clearOthers(builder);
     tiles.forEachBlock(
         builder, [&](OpBuilder &b, Value worker, const QueryBlock &block) {
           buildBlock(b, worker, block);
@@ -78,6 +80,7 @@ public:
 private:
   void buildBlock(OpBuilder &builder, Value worker, const QueryBlock &block);
   void clear(OpBuilder &builder, Value worker, Value offset);
+  void clearOthers(OpBuilder &builder);
   Softmax buildPart(OpBuilder &builder, Value worker, const QueryBlock &block,
                     IndexBounds keys);
   Softmax addPart(OpBuilder &builder, Value worker, const Softmax &all,
@@ -314,47 +317,39 @@ Value Forward::hasStrangeValues(OpBuilder &builder, const QueryBlock &block,
   return rows.getResult(0);
 }
 
-/// The same where a query's weight of 0 is no factor but a key that it does not
-/// keep.
+/// The same, with the same bits, where a query's weight of 0 is no factor but a
+/// key that it does not keep.
 void Forward::addKeptValues(OpBuilder &builder, Value worker,
                             const QueryBlock &block, const KeyTile &tile,
                             ArrayRef<Value> decay) {
-  Value zero = tiles.constant(builder, 0);
-  auto update = [&](OpBuilder &b, Value column,
-                    function_ref<Value(VectorBuilder &, Value, int64_t)> next) {
-    VectorBuilder v = tiles.vectors(b);
-    for (int64_t i = 0; i < numVectors; ++i) {
-      Value sum = tiles.loadRow(b, worker, tiles.partAt, column, i);
-      tiles.storeRow(b, next(v, sum, i), worker, tiles.partAt, column, i);
-    }
-  };
-  buildLoop(builder, loc, zero, scores.valueDepth, 1,
-            [&](OpBuilder &b, Location, ValueRange column) {
-              update(b, column.front(),
-                     [&](VectorBuilder &v, Value sum, int64_t i) {
-                       return v.multiply(sum, decay[i]);
-                     });
-            });
-  auto addKey = [&](OpBuilder &outer, Location, ValueRange row) {
-    Value key = arith::AddIOp::create(outer, loc, tile.begin, row.front());
-    SmallVector<Value> kept, weights;
-    for (int64_t i = 0; i < numVectors; ++i) {
-      kept.push_back(tiles.isKept(outer, block, key, i));
-      weights.push_back(
-          tiles.loadRow(outer, worker, tiles.scoresAt, row.front(), i));
-    }
-    buildLoop(
-        outer, loc, zero, scores.valueDepth, 1,
-        [&](OpBuilder &b, Location, ValueRange column) {
-          Value number = loadValue(b, block, tile, row.front(), column.front());
-          update(b, column.front(),
-                 [&](VectorBuilder &v, Value sum, int64_t i) {
-                   return v.select(
-                       kept[i], v.fma(weights[i], v.splat(number), sum), sum);
-                 });
+  Value zero = tiles.constant(builder, 0), one = tiles.constant(builder, 1);
+  auto addColumn = [&](OpBuilder &outer, Location, ValueRange column) {
+    VectorBuilder v = tiles.vectors(outer);
+    SmallVector<Value> zeros(numVectors, v.constant(0.0));
+    auto sums = scf::ForOp::create(
+        outer, loc, zero, tile.count, one, zeros,
+        [&](OpBuilder &b, Location, Value row, ValueRange running) {
+          VectorBuilder inner = tiles.vectors(b);
+          Value key = arith::AddIOp::create(b, loc, tile.begin, row);
+          Value number =
+              inner.splat(loadValue(b, block, tile, row, column.front()));
+          SmallVector<Value> next;
+          for (int64_t i = 0; i < numVectors; ++i) {
+            Value weight = tiles.loadRow(b, worker, tiles.scoresAt, row, i);
+            next.push_back(inner.select(tiles.isKept(b, block, key, i),
+                                        inner.fma(number, weight, running[i]),
+                                        running[i]));
+          }
+          scf::YieldOp::create(b, loc, next);
         });
+    for (int64_t i = 0; i < numVectors; ++i) {
+      Value before =
+          tiles.loadRow(outer, worker, tiles.partAt, column.front(), i);
+      tiles.storeRow(outer, v.fma(before, decay[i], sums.getResult(i)), worker,
+                     tiles.partAt, column.front(), i);
+    }
   };
-  buildLoop(builder, loc, zero, tile.count, 1, addKey);
+  buildLoop(builder, loc, zero, scores.valueDepth, 1, addColumn);
 }
 
 //===----------------------------------------------------------------------===//
@@ -429,6 +424,54 @@ void Forward::writeResult(OpBuilder &builder, Value worker,
   writeLanes(builder, worker, block, sums, op.getSum());
 }
 
+/// Rows of packed sequences that are in none: before the first one, and behind
+/// the last.
+void Forward::clearOthers(OpBuilder &builder) {
+  Value zero = tiles.constant(builder, 0);
+  Value count = scores.getNumSequences(builder);
+  Value offsets = op.getQLengths();
+  auto isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                     count, zero);
+  // Without sequences nothing may be read of the offsets.
+  auto bounds = scf::IfOp::create(
+      builder, loc, isAny,
+      [&](OpBuilder &b, Location) {
+        Value first = loadWithin(b, loc, offsets, zero, zero, scores.queries);
+        Value last = loadWithin(b, loc, offsets, count, first, scores.queries);
+        scf::YieldOp::create(b, loc, ValueRange{first, last});
+      },
+      [&](OpBuilder &b, Location) {
+        scf::YieldOp::create(b, loc,
+                             ValueRange{scores.queries, scores.queries});
+      });
+  auto clearRow = [&](OpBuilder &b, Value head, Value row) {
+    FloatBuilder floats{b, loc, scores.getType()};
+    SmallVector<Value> place{zero, head, row};
+    if (op.getMax()) {
+      floats.store(floats.constant(-kInfinity), op.getMax(), place);
+      floats.store(floats.constant(0.0), op.getSum(), place);
+    }
+    buildLoop(b, loc, zero, scores.valueDepth, 1,
+              [&](OpBuilder &inner, Location, ValueRange column) {
+                FloatBuilder element{inner, loc, scores.getType()};
+                element.store(element.constant(0.0), op.getO(),
+                              append(place, column.front()));
+              });
+  };
+  auto clearHead = [&](OpBuilder &outer, Location, ValueRange at) {
+    for (auto [begin, end] :
+         {std::pair<Value, Value>(zero, bounds.getResult(0)),
+          {bounds.getResult(1), scores.queries}})
+      buildLoop(outer, loc, begin, end, 1,
+                [&](OpBuilder &b, Location, ValueRange row) {
+                  clearRow(b, at[1], row.front());
+                });
+  };
+  buildParallelLoop(builder, loc,
+                    getAsOpFoldResult({scores.batches, scores.heads}),
+                    clearHead);
+}
+
 static void expandAttention(OpBuilder &builder, AttentionOp op,
                             TargetAttr target) {
   Forward(builder, op, target).build(builder);
@@ -438,7 +481,6 @@ void mlir::pol::populateAttentionToVectorPatterns(RewritePatternSet &patterns,
                                                   TargetAttr target) {
   patterns.add<ExpandToVector<AttentionOp>>(
       patterns.getContext(), expandAttention, target, [](AttentionOp op) {
-        return op.getWorkspace() && hasVectorRows(op.getWorkspace()) &&
-               !op.getPacked();
+        return op.getWorkspace() && hasVectorRows(op.getWorkspace());
       });
 }

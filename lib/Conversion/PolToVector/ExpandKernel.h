@@ -63,6 +63,8 @@ template <typename OpTy> bool canExpandRows(OpTy op) {
 
 void populateAttentionToVectorPatterns(RewritePatternSet &patterns,
                                        TargetAttr target);
+void populateDecodeAttentionToVectorPatterns(RewritePatternSet &patterns,
+                                             TargetAttr target);
 void populateRmsNormToVectorPatterns(RewritePatternSet &patterns,
                                      TargetAttr target);
 

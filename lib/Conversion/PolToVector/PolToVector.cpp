@@ -36,6 +36,7 @@ struct ConvertPolToVector
     TargetAttr target = getTarget(getOperation());
     auto populate = [&](RewritePatternSet &patterns) {
       populateAttentionToVectorPatterns(patterns, target);
+      populateDecodeAttentionToVectorPatterns(patterns, target);
       populateRmsNormToVectorPatterns(patterns, target);
     };
     if (failed(expandKernels(getOperation(), sumBlock, populate)))
