@@ -429,7 +429,9 @@ class Successes(PolRunTest):
     def test_time(self):
         text = self.run_entry("norm", "--input", "3x4xf32=ones", "--time", "3")
         number = r"\d+\.\d+"
-        self.assertRegex(text, rf"(?m)^compile: {number} ms$")
+        self.assertRegex(text, rf"(?m)^compile: {number} ms \(place {number}, "
+                               rf"expand {number}, lower {number}, "
+                               rf"optimize {number}, assemble {number}\)$")
         self.assertRegex(text, rf"(?m)^time: median {number} us, best {number} "
                                rf"us, worst {number} us of 3 runs$")
 

@@ -21,6 +21,7 @@
 #include "llvm/ExecutionEngine/Orc/Mangling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace pol_run;
@@ -151,6 +152,25 @@ createEngine(ModuleOp module, unsigned optLevel) {
   return ExecutionEngine::create(module, options, std::move(*machine));
 }
 
+namespace {
+/// Notes how long each step takes, from the end of the one before.
+class PhaseTimer {
+public:
+  explicit PhaseTimer(std::vector<CompilePhase> &phases) : phases(phases) {}
+  void end(const char *name) {
+    Clock::time_point now = Clock::now();
+    phases.push_back(
+        {name, std::chrono::duration<double>(now - begin).count()});
+    begin = now;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<CompilePhase> &phases;
+  Clock::time_point begin = Clock::now();
+};
+} // namespace
+
 llvm::Expected<CompiledEntry>
 CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
                        const CompileOptions &options) {
@@ -166,6 +186,7 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
   pipeline.maxWorkers = options.maxWorkers;
 
   CompiledEntry entry;
+  PhaseTimer timer(entry.phases);
   pipeline.onPlan = [&](const pol::ModulePlan &plan) { entry.plan = plan; };
   // The entry is looked for first: nothing else may be worth compiling.
   llvm::Expected<func::FuncOp> function = findEntry(module, name);
@@ -181,6 +202,7 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
         pol::buildPlaceStage(pm, pipeline);
       }))
     return std::move(error);
+  timer.end("place");
   entry.type = module.lookupSymbol<func::FuncOp>(entry.name).getFunctionType();
   entry.stack = collectStack(module);
   if (options.planOnly)
@@ -188,17 +210,24 @@ CompiledEntry::compile(ModuleOp module, llvm::StringRef name,
 
   if (llvm::Error error = runPipeline(module, [&](OpPassManager &pm) {
         pol::buildExpandStage(pm, pipeline);
+      }))
+    return std::move(error);
+  timer.end("expand");
+  if (llvm::Error error = runPipeline(module, [&](OpPassManager &pm) {
         pol::buildTargetStage(pm, pipeline);
       }))
     return std::move(error);
+  timer.end("lower");
   auto engine = createEngine(module, options.optLevel);
   if (!engine)
     return engine.takeError();
   entry.engine = std::move(*engine);
+  timer.end("optimize");
   registerRuntime(*entry.engine);
   auto packed = entry.engine->lookupPacked("pol_entry_" + entry.name);
   if (!packed)
     return packed.takeError();
   entry.function = *packed;
+  timer.end("assemble");
   return entry;
 }

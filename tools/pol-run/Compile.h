@@ -45,6 +45,12 @@ struct StackBuffer {
   int64_t bytes;
 };
 
+/// A step of compiling, and how long it took.
+struct CompilePhase {
+  const char *name;
+  double seconds;
+};
+
 /// An entry point of a compiled module.
 class CompiledEntry {
 public:
@@ -65,6 +71,9 @@ public:
   /// Where everything goes that it allocates; null where that is not planned.
   const mlir::pol::PlanDescription *getPlan() const;
 
+  /// What was done to compile it, in order.
+  llvm::ArrayRef<CompilePhase> getPhases() const { return phases; }
+
   /// Calls `pol_entry_<name>` with pointers to its arguments, the status last.
   void call(llvm::MutableArrayRef<void *> packed) const {
     function(packed.data());
@@ -76,6 +85,7 @@ private:
   std::string name;
   mlir::FunctionType type;
   std::vector<StackBuffer> stack;
+  std::vector<CompilePhase> phases;
   mlir::pol::ModulePlan plan;
   std::unique_ptr<mlir::ExecutionEngine> engine;
   void (*function)(void **) = nullptr;

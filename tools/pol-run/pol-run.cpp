@@ -361,6 +361,19 @@ static llvm::Error reportPlanOnly(const Options &options,
   return writeReport(options.report, report);
 }
 
+/// How long it took from reading the module to a function to call, and what of
+/// that was for which step; what is left is for reading.
+static void reportCompileTime(const CompiledEntry &entry, double seconds) {
+  llvm::outs() << llvm::format("compile: %.1f ms", 1e3 * seconds);
+  const char *separator = " (";
+  for (const CompilePhase &phase : entry.getPhases()) {
+    llvm::outs() << separator << phase.name
+                 << llvm::format(" %.1f", 1e3 * phase.seconds);
+    separator = ", ";
+  }
+  llvm::outs() << ")\n";
+}
+
 static llvm::Error run(const Options &options) {
   if (llvm::Error error = checkOptions(options))
     return error;
@@ -451,7 +464,7 @@ static llvm::Error run(const Options &options) {
   }
   if (numbers->runs == 0)
     return llvm::Error::success();
-  llvm::outs() << llvm::format("compile: %.1f ms\n", 1e3 * compileSeconds);
+  reportCompileTime(*entry, compileSeconds);
   return timeRuns(*entry, *arguments, numbers->runs);
 }
 
