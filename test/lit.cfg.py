@@ -59,7 +59,7 @@ for tool in ("pol-opt", "pol-test-opt"):
 for tool in ("pol-run", "pol-plan"):
     add_tool(tool, config.pol_tools_dir)
 for tool in ("FileCheck", "not", "count", "split-file", "mlir-opt",
-             "mlir-translate", "mlir-runner"):
+             "mlir-translate", "mlir-runner", "llc"):
     add_tool(tool, config.llvm_tools_dir)
 for tool in ("pol-opt", "pol-test-opt", "FileCheck", "not"):
     if tool not in config.available_features:
