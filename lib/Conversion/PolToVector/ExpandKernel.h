@@ -53,7 +53,13 @@ template <typename OpTy> struct ExpandToVector : OpRewritePattern<OpTy> {
   TargetAttr target;
 };
 
+void populateLayerNormToVectorPatterns(RewritePatternSet &patterns,
+                                       TargetAttr target);
+void populateNormGradToVectorPatterns(RewritePatternSet &patterns,
+                                      TargetAttr target);
 void populateRmsNormToVectorPatterns(RewritePatternSet &patterns,
+                                     TargetAttr target);
+void populateSoftmaxToVectorPatterns(RewritePatternSet &patterns,
                                      TargetAttr target);
 
 } // namespace mlir::pol

@@ -35,7 +35,10 @@ struct ConvertPolToVector
   void runOnOperation() override {
     TargetAttr target = getTarget(getOperation());
     auto populate = [&](RewritePatternSet &patterns) {
+      populateLayerNormToVectorPatterns(patterns, target);
+      populateNormGradToVectorPatterns(patterns, target);
       populateRmsNormToVectorPatterns(patterns, target);
+      populateSoftmaxToVectorPatterns(patterns, target);
     };
     if (failed(expandKernels(getOperation(), sumBlock, populate)))
       signalPassFailure();

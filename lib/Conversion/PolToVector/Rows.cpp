@@ -26,6 +26,9 @@ using namespace mlir::pol;
 static constexpr int64_t kElementsPerTrip = 8192;
 /// Vectors that are added one after the other before their sum is.
 static constexpr int64_t kVectorsPerBlock = 64;
+/// Rows of this part of the second-level cache are prefetched: the next one of
+/// up to two arrays beside what is read and written.
+static constexpr int64_t kPrefetchedPart = 8;
 /// Vectors that are combined independently of each other, so that they need not
 /// wait for one another.
 static constexpr int64_t kUnroll = 4;
@@ -51,6 +54,11 @@ Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target)
       loc, most, buildMax(builder, loc, lengthValue, constant(builder, 1)));
   isLarge = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
                                                 numRows, rowsThatFit);
+  Value isShort = builder.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::ule, lengthValue,
+      constant(builder, target.getL2Bytes() / kPrefetchedPart / bytes));
+  staysCached = builder.createOrFold<arith::IndexCastUIOp>(
+      loc, builder.getIndexType(), isShort);
 }
 
 Value Rows::constant(OpBuilder &builder, int64_t value) const {
@@ -85,10 +93,23 @@ void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
                                     buildMin(builder, loc, rowsPerBlock, left));
   buildLoop(builder, loc, begin, end, 1,
             [&](OpBuilder &b, Location, ValueRange row) {
+              next = getIndices(
+                  b, getRowAhead(b, row.front(), constant(b, 1)));
               body(b, getIndices(b, row.front()));
             });
-  // Stores past the caches are in no order with what tells other threads that
-  // they were made.
+  fenceStores(builder);
+}
+
+Value Rows::getRowAhead(OpBuilder &builder, Value row, Value distance) const {
+  Value last =
+      arith::SubIOp::create(builder, loc, numRows, constant(builder, 1));
+  Value ahead = arith::AddIOp::create(
+      builder, loc, row,
+      builder.createOrFold<arith::MulIOp>(loc, distance, staysCached));
+  return buildMin(builder, loc, ahead, last);
+}
+
+void Rows::fenceStores(OpBuilder &builder) const {
   auto fence = scf::IfOp::create(builder, loc, isLarge, false);
   OpBuilder inner = fence.getThenBodyBuilder();
   LLVM::FenceOp::create(inner, loc, LLVM::AtomicOrdering::seq_cst);
@@ -127,53 +148,64 @@ SmallVector<Value> Rows::addTail(OpBuilder &builder, Value begin, Value end,
   return SmallVector<Value>(choice.getResults());
 }
 
-/// Runs the body for `unroll` vectors in each trip of a loop, as far as whole
-/// ones go; each of them has values of its own to run with.
-static SmallVector<Value> buildVectorLoop(Rows &rows, OpBuilder &builder,
-                                          Location loc, Value begin, Value end,
-                                          int64_t unroll, int64_t lanes,
-                                          ValueRange initial,
-                                          Rows::CombineFn body) {
-  if (begin == end || (getConstantIntValue(begin) &&
-                       getConstantIntValue(begin) == getConstantIntValue(end)))
+/// Runs the body for so many vectors in each trip of a loop, as far as whole
+/// ones go, with what is running.
+static SmallVector<Value>
+buildTileLoop(Rows &rows, OpBuilder &builder, Location loc, IndexRange range,
+              int64_t vectors, int64_t lanes, ValueRange initial,
+              function_ref<void(VectorBuilder &, ValueRange indices,
+                                MutableArrayRef<Value> running)>
+                  body) {
+  if (range.begin == range.end ||
+      (getConstantIntValue(range.begin) &&
+       getConstantIntValue(range.begin) == getConstantIntValue(range.end)))
     return SmallVector<Value>(initial);
-  size_t count = initial.size() / unroll;
-  Value step = arith::ConstantIndexOp::create(builder, loc, unroll * lanes);
+  Value step = arith::ConstantIndexOp::create(builder, loc, vectors * lanes);
   auto loop = scf::ForOp::create(
-      builder, loc, begin, end, step, initial,
+      builder, loc, range.begin, range.end, step, initial,
       [&](OpBuilder &b, Location, Value index, ValueRange given) {
         VectorBuilder v = rows.vectors(b);
         SmallVector<Value> running(given);
-        for (int64_t i = 0; i < unroll; ++i) {
-          Value at = b.createOrFold<arith::AddIOp>(
-              loc, index, arith::ConstantIndexOp::create(b, loc, i * lanes));
-          body(v, at, Value(),
-               MutableArrayRef<Value>(running).slice(i * count, count));
-        }
+        SmallVector<Value> indices;
+        for (int64_t i = 0; i < vectors; ++i)
+          indices.push_back(b.createOrFold<arith::AddIOp>(
+              loc, index, arith::ConstantIndexOp::create(b, loc, i * lanes)));
+        body(v, indices, running);
         scf::YieldOp::create(b, loc, running);
       });
   return SmallVector<Value>(loop.getResults());
 }
 
+/// Where the last whole multiple of so many elements of a range ends.
+static Value roundDown(OpBuilder &builder, Location loc, IndexRange range,
+                       int64_t multiple) {
+  Value size = arith::ConstantIndexOp::create(builder, loc, multiple);
+  Value elements =
+      builder.createOrFold<arith::SubIOp>(loc, range.end, range.begin);
+  Value whole = builder.createOrFold<arith::MulIOp>(
+      loc, builder.createOrFold<arith::DivUIOp>(loc, elements, size), size);
+  return builder.createOrFold<arith::AddIOp>(loc, range.begin, whole);
+}
+
 SmallVector<Value> Rows::overVectors(OpBuilder &builder, Value begin, Value end,
                                      int64_t unroll, ValueRange initial,
                                      CombineFn body) {
-  auto roundDown = [&](int64_t multiple) {
-    Value size = constant(builder, multiple);
-    Value elements = builder.createOrFold<arith::SubIOp>(loc, end, begin);
-    Value whole = builder.createOrFold<arith::MulIOp>(
-        loc, builder.createOrFold<arith::DivUIOp>(loc, elements, size), size);
-    return builder.createOrFold<arith::AddIOp>(loc, begin, whole);
-  };
-  Value unrolledEnd = roundDown(unroll * lanes);
-  Value wholeEnd = roundDown(lanes);
-  SmallVector<Value> running = buildVectorLoop(
-      *this, builder, loc, begin, unrolledEnd, unroll, lanes, initial, body);
-  // The rest goes to the first of the running values.
+  Value unrolledEnd = roundDown(builder, loc, {begin, end}, unroll * lanes);
+  Value wholeEnd = roundDown(builder, loc, {begin, end}, lanes);
   size_t count = initial.size() / unroll;
+  // Each vector of a trip has values of its own to run with.
+  auto combine = [&](VectorBuilder &v, ValueRange indices,
+                     MutableArrayRef<Value> running) {
+    for (auto [i, index] : llvm::enumerate(indices))
+      body(v, index, Value(), running.slice(i * count, count));
+  };
+  SmallVector<Value> running =
+      buildTileLoop(*this, builder, loc, {begin, unrolledEnd}, unroll, lanes,
+                    initial, combine);
+  // The rest goes to the first of the running values.
   ValueRange first = ValueRange(running).take_front(count);
-  SmallVector<Value> rest = buildVectorLoop(*this, builder, loc, unrolledEnd,
-                                            wholeEnd, 1, lanes, first, body);
+  SmallVector<Value> rest = buildTileLoop(
+      *this, builder, loc, {unrolledEnd, wholeEnd}, 1, lanes, first, combine);
   rest = addTail(builder, wholeEnd, end, rest, body);
   llvm::copy(rest, running.begin());
   return running;
@@ -248,7 +280,6 @@ void Rows::forEachVector(OpBuilder &builder, VectorFn body) {
                   MutableArrayRef<Value>) { body(v, index, mask); });
 }
 
-/// Whether a row begins where vectors may be stored past the caches.
 Value Rows::isAligned(OpBuilder &builder, Value row) const {
   auto rowType = cast<MemRefType>(row.getType());
   int64_t bytes = getElementBytes(rowType.getElementType());
@@ -265,9 +296,29 @@ Value Rows::isAligned(OpBuilder &builder, Value row) const {
                                constant(builder, 0));
 }
 
-void Rows::write(OpBuilder &builder, Value row, StoreFn body) {
+void Rows::forEachTile(OpBuilder &builder, IndexRange range, int64_t vectors,
+                       TileFn body) {
+  Value tilesEnd = roundDown(builder, loc, range, vectors * lanes);
+  Value wholeEnd = roundDown(builder, loc, range, lanes);
+  auto visit = [&](VectorBuilder &v, ValueRange indices,
+                   MutableArrayRef<Value>) { body(v, indices, Value()); };
+  buildTileLoop(*this, builder, loc, {range.begin, tilesEnd}, vectors, lanes,
+                {}, visit);
+  buildTileLoop(*this, builder, loc, {tilesEnd, wholeEnd}, 1, lanes, {}, visit);
+  addTail(builder, wholeEnd, range.end, {},
+          [&](VectorBuilder &v, Value index, Value mask,
+              MutableArrayRef<Value>) { body(v, index, mask); });
+}
+
+void Rows::write(OpBuilder &builder, Value row, ValueRange read, StoreFn body) {
   auto build = [&](OpBuilder &b, StoreKind kind) {
+    SmallVector<Value> prefetched;
+    if (kind == StoreKind::NonTemporal)
+      for (Value array : read)
+        prefetched.push_back(getRow(b, loc, array, next, length));
     forEachVector(b, [&](VectorBuilder &v, Value index, Value mask) {
+      for (Value other : prefetched)
+        v.prefetch(other, index);
       body(v, index, mask, kind);
     });
   };

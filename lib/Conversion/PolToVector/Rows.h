@@ -25,7 +25,20 @@ public:
 
   FloatType getType() const { return type; }
   OpFoldResult getLength() const { return length; }
+  /// The length, as an index.
+  Value getEnd() const { return lengthValue; }
   Value getCount() const { return count; }
+  Value getNumRows() const { return numRows; }
+  /// Whether what is written goes past the caches.
+  Value getIsLarge() const { return isLarge; }
+  /// The leading indices of a row, given its number.
+  SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
+  /// The number of the row so many rows ahead, which is to be prefetched: the
+  /// last one there is, or the row itself where rows are too long to be.
+  Value getRowAhead(OpBuilder &builder, Value row, Value distance) const;
+  /// Stores past the caches are in no order with what tells other threads that
+  /// they were made, but for this, at the end of what one thread does.
+  void fenceStores(OpBuilder &builder) const;
   VectorBuilder vectors(OpBuilder &builder) const {
     return {builder, loc, VectorType::get(lanes, type)};
   }
@@ -53,11 +66,24 @@ public:
   using VectorFn = function_ref<void(VectorBuilder &, Value index, Value mask)>;
   void forEachVector(OpBuilder &builder, VectorFn body);
 
-  /// Writes a row: the body stores what it computes with what kind of store it
-  /// is told. Past the caches go rows of arrays larger than these.
+  /// Runs the body for tiles of so many vectors of a range, as far as whole
+  /// ones go, and for what is left one vector at a time; the last one may be a
+  /// part, with a mask.
+  using TileFn =
+      function_ref<void(VectorBuilder &, ValueRange indices, Value mask)>;
+  void forEachTile(OpBuilder &builder, IndexRange range, int64_t vectors,
+                   TileFn body);
+
+  /// Writes a row, of those that `forEach` visits: the body stores what it
+  /// computes with what kind of store it is told. Past the caches go rows of
+  /// arrays larger than these. Memory would then have nothing to read while a
+  /// row is written: the next row of what is `read` is prefetched.
   using StoreFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                     StoreKind kind)>;
-  void write(OpBuilder &builder, Value row, StoreFn body);
+  void write(OpBuilder &builder, Value row, ValueRange read, StoreFn body);
+
+  /// Whether a row begins where vectors may be stored past the caches.
+  Value isAligned(OpBuilder &builder, Value row) const;
 
 private:
   Value constant(OpBuilder &builder, int64_t value) const;
@@ -70,8 +96,6 @@ private:
                                  CombineFn body);
   SmallVector<Value> addTail(OpBuilder &builder, Value begin, Value end,
                              ValueRange initial, CombineFn body);
-  SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
-  Value isAligned(OpBuilder &builder, Value row) const;
 
   Location loc;
   TargetAttr target;
@@ -84,8 +108,12 @@ private:
   Value count;
   SmallVector<Value> leading;
   Value numRows;
-  /// Whether what is written goes past the caches.
   Value isLarge;
+  /// Whether rows are so short that the next ones stay in the cache until they
+  /// are read: 1 or 0.
+  Value staysCached;
+  /// The leading indices of the row to prefetch while one is written.
+  SmallVector<Value> next;
 };
 
 } // namespace mlir::pol
