@@ -51,17 +51,15 @@ ColumnSums::ColumnSums(OpBuilder &builder, Location loc, Rows &rows,
 
 /// Sets the partial sums of a block to zero.
 void ColumnSums::clear(OpBuilder &builder) {
-  Value end =
-      arith::AddIOp::create(builder, loc, first, partialsPerBlock);
-  buildLoop(builder, loc, first, end, 1,
-            [&](OpBuilder &b, Location, ValueRange row) {
-              rows.forEachVector(b, [&](VectorBuilder &v, Value column,
-                                        Value mask) {
-                for (const Output &output : outputs)
-                  v.store(v.constant(0.0), output.partials,
-                          {row.front(), column}, mask);
-              });
-            });
+  Value end = arith::AddIOp::create(builder, loc, first, partialsPerBlock);
+  buildLoop(
+      builder, loc, first, end, 1, [&](OpBuilder &b, Location, ValueRange row) {
+        rows.forEachVector(b, [&](VectorBuilder &v, Value column, Value mask) {
+          for (const Output &output : outputs)
+            v.store(v.constant(0.0), output.partials, {row.front(), column},
+                    mask);
+        });
+      });
 }
 
 void ColumnSums::addTo(VectorBuilder &v, Value partials, Value addend,
@@ -140,8 +138,7 @@ void ColumnSums::build(OpBuilder &builder, BlockFn body) {
         first = arith::MulIOp::create(b, loc, block.front(), partialsPerBlock);
         Value begin =
             arith::MulIOp::create(b, loc, block.front(), rowsPerBlock);
-        Value left =
-            arith::SubIOp::create(b, loc, rows.getNumRows(), begin);
+        Value left = arith::SubIOp::create(b, loc, rows.getNumRows(), begin);
         clear(b);
         // The last block may have fewer rows, or none.
         Value size = buildMax(b, loc, buildMin(b, loc, rowsPerBlock, left),

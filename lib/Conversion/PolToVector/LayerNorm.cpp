@@ -20,6 +20,9 @@
 using namespace mlir;
 using namespace mlir::pol;
 
+/// Vectors of a row whose mean is a first guess of the row's.
+static constexpr int64_t kFirstVectors = 16;
+
 namespace {
 /// One kernel, and what all of its rows share.
 class Expansion {
@@ -46,7 +49,8 @@ private:
 
   void buildRow(OpBuilder &builder, ValueRange at);
   void buildPlainRow(OpBuilder &builder, ValueRange at, Value row,
-                     Centre centre, Value variance);
+                     Centre centre, Value variance, ValueRange ahead);
+  Value buildFirstMean(OpBuilder &builder, Value row);
   void buildScaledRow(OpBuilder &builder, ValueRange at, Value row);
   RowScales buildSecondScale(OpBuilder &builder, Value row, Centre &centre);
   Value buildIsSafe(OpBuilder &builder, Value variance, Value restSquared);
@@ -134,9 +138,23 @@ Value Expansion::buildRoot(OpBuilder &builder, Value variance, Value eps) {
   return floats.divide(floats.constant(1.0), root);
 }
 
+/// The mean of the first elements.
+Value Expansion::buildFirstMean(OpBuilder &builder, Value row) {
+  int64_t most = kFirstVectors * rows.vectors(builder).getLanes();
+  Value end = buildMin(builder, loc, rows.getEnd(),
+                       arith::ConstantIndexOp::create(builder, loc, most));
+  SmallVector<Value> sums =
+      rows.sumFirst(builder, end, 1,
+                    [&](VectorBuilder &v, Value index, Value mask,
+                        MutableArrayRef<Value> running) {
+                      running[0] = v.add(running[0], v.load(row, index, mask));
+                    });
+  FloatBuilder floats{builder, loc, type};
+  return floats.divide(sums.front(), floats.count(end));
+}
+
 /// Whether a variance is what it should be: nothing has overflown, nothing that
-/// matters has vanished, and the correction by what rounding took from the mean
-/// has not cancelled it.
+/// matters has vanished, and its correction has not cancelled it.
 Value Expansion::buildIsSafe(OpBuilder &builder, Value variance,
                              Value restSquared) {
   FloatBuilder floats{builder, loc, type};
@@ -147,7 +165,8 @@ Value Expansion::buildIsSafe(OpBuilder &builder, Value variance,
       builder, loc,
       compare(arith::CmpFPredicate::OLT,
               floats.constant(std::numeric_limits<double>::infinity())),
-      compare(arith::CmpFPredicate::OGE, restSquared));
+      compare(arith::CmpFPredicate::OGE,
+              floats.multiply(restSquared, floats.constant(0.25))));
   if (llvm::none_of(rules, [](const ScaleRule &rule) {
         return rule.side == ScaleRule::Below;
       }))
@@ -159,13 +178,13 @@ Value Expansion::buildIsSafe(OpBuilder &builder, Value variance,
 }
 
 void Expansion::buildPlainRow(OpBuilder &builder, ValueRange at, Value row,
-                              Centre centre, Value variance) {
+                              Centre centre, Value variance, ValueRange ahead) {
   FloatBuilder floats{builder, loc, type};
   Value root = buildRoot(builder, variance, floats.constant(eps));
   Centre splats = splat(builder, centre);
   Value rootSplat = rows.vectors(builder).splat(root);
   Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
-  rows.write(builder, output, op.getX(),
+  rows.write(builder, output, ahead,
              [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
                Value deviation = loadDeviation(v, row, index, mask, splats);
                v.store(buildElement(v, deviation, rootSplat, index, mask),
@@ -174,23 +193,25 @@ void Expansion::buildPlainRow(OpBuilder &builder, ValueRange at, Value row,
   buildCheckpoints(builder, at, floats.add(centre.mean, centre.rest), root);
 }
 
-/// The mean; then, in one pass, the mean of what is left when it is subtracted,
-/// which is what rounding took from it, and that of the squares of this: their
-/// variance is that of the row.
+/// A row's first elements have a mean that is near its own. Deviations from it
+/// and their squares are summed in one pass: the mean of the former corrects
+/// the mean, and the variance by its square.
 void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
   FloatBuilder floats{builder, loc, type};
   Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
   Centre centre;
-  centre.mean = buildMeanOf(builder, row, centre, /*areSquares=*/false);
+  centre.mean = buildFirstMean(builder, row);
   Centre splats = splat(builder, centre);
-  SmallVector<Value> sums =
-      rows.sum(builder, 2,
-               [&](VectorBuilder &v, Value index, Value mask,
-                   MutableArrayRef<Value> running) {
-                 Value deviation = loadDeviation(v, row, index, mask, splats);
-                 running[0] = v.add(running[0], deviation);
-                 running[1] = v.fma(deviation, deviation, running[1]);
-               });
+  SmallVector<Value> ahead = rows.getNext(builder, op.getX());
+  SmallVector<Value> sums = rows.sum(
+      builder, 2,
+      [&](VectorBuilder &v, Value index, Value mask,
+          MutableArrayRef<Value> running) {
+        Value deviation = loadDeviation(v, row, index, mask, splats);
+        running[0] = v.add(running[0], deviation);
+        running[1] = v.fma(deviation, deviation, running[1]);
+      },
+      ahead);
   centre.rest = floats.divide(sums[0], rows.getCount());
   Value restSquared = floats.multiply(centre.rest, centre.rest);
   Value variance =
@@ -199,7 +220,7 @@ void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
                                   buildIsSafe(builder, variance, restSquared),
                                   /*withElseRegion=*/true);
   OpBuilder then = choice.getThenBodyBuilder();
-  buildPlainRow(then, at, row, centre, variance);
+  buildPlainRow(then, at, row, centre, variance, ahead);
   OpBuilder otherwise = choice.getElseBodyBuilder();
   buildScaledRow(otherwise, at, row);
 }
@@ -212,28 +233,29 @@ void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
 Value Expansion::buildMeanOf(OpBuilder &builder, Value row, Centre centre,
                              bool areSquares) {
   Centre splats = splat(builder, centre);
-  SmallVector<Value> sums = rows.sum(
-      builder, 1,
-      [&](VectorBuilder &v, Value index, Value mask,
-          MutableArrayRef<Value> running) {
-        Value deviation = loadDeviation(v, row, index, mask, splats);
-        running[0] = areSquares ? v.fma(deviation, deviation, running[0])
-                                : v.add(running[0], deviation);
-      });
+  SmallVector<Value> sums =
+      rows.sum(builder, 1,
+               [&](VectorBuilder &v, Value index, Value mask,
+                   MutableArrayRef<Value> running) {
+                 Value deviation = loadDeviation(v, row, index, mask, splats);
+                 running[0] = areSquares
+                                  ? v.fma(deviation, deviation, running[0])
+                                  : v.add(running[0], deviation);
+               });
   return FloatBuilder{builder, loc, type}.divide(sums.front(), rows.getCount());
 }
 
 /// The largest magnitude of a row's deviations.
 Value Expansion::buildMagnitude(OpBuilder &builder, Value row, Centre centre) {
   Centre splats = splat(builder, centre);
-  return rows.maximum(
-      builder, 0.0,
-      [&](VectorBuilder &v, Value index, Value mask,
-          MutableArrayRef<Value> running) {
-        Value magnitude = math::AbsFOp::create(
-            v.builder, loc, loadDeviation(v, row, index, mask, splats));
-        running[0] = v.larger(magnitude, running[0]);
-      });
+  return rows.maximum(builder, 0.0,
+                      [&](VectorBuilder &v, Value index, Value mask,
+                          MutableArrayRef<Value> running) {
+                        Value magnitude = math::AbsFOp::create(
+                            v.builder, loc,
+                            loadDeviation(v, row, index, mask, splats));
+                        running[0] = v.larger(magnitude, running[0]);
+                      });
 }
 
 /// Deviations are scaled so that their squares neither overflow nor vanish. It
@@ -246,13 +268,13 @@ RowScales Expansion::buildSecondScale(OpBuilder &builder, Value row,
   Value isZero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
                                        scaled, floats.constant(0.0));
   // Infinite only if it is too large anyway.
-  RowScales scales = buildRowScales(builder, loc, rules,
-                                    floats.divide(scaled, centre.first));
+  RowScales scales =
+      buildRowScales(builder, loc, rules, floats.divide(scaled, centre.first));
   for (Value *scale : {&scales.element, &scales.root})
     *scale = arith::SelectOp::create(builder, loc, isZero, floats.constant(1.0),
                                      *scale);
-  centre.second = floats.divide(floats.multiply(scales.element, scales.root),
-                                centre.first);
+  centre.second =
+      floats.divide(floats.multiply(scales.element, scales.root), centre.first);
   return scales;
 }
 
@@ -285,12 +307,11 @@ void Expansion::buildScaledRow(OpBuilder &builder, ValueRange at, Value row) {
   Centre splats = splat(builder, centre);
   Value rootSplat = rows.vectors(builder).splat(root);
   Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
-  rows.forEachVector(
-      builder, [&](VectorBuilder &v, Value index, Value mask) {
-        Value deviation = loadDeviation(v, row, index, mask, splats);
-        v.store(buildElement(v, deviation, rootSplat, index, mask), output,
-                index, mask);
-      });
+  rows.forEachVector(builder, [&](VectorBuilder &v, Value index, Value mask) {
+    Value deviation = loadDeviation(v, row, index, mask, splats);
+    v.store(buildElement(v, deviation, rootSplat, index, mask), output, index,
+            mask);
+  });
   Value mean = floats.add(centre.mean, centre.rest);
   if (!rules.empty()) {
     mean = floats.divide(mean, centre.first);

@@ -63,12 +63,14 @@ private:
   Factors loadFactors(OpBuilder &builder, ValueRange at);
   Value loadWeight(VectorBuilder &v, Value index, Value mask);
   Value buildNormalized(VectorBuilder &v, Value x, const Factors &factors);
-  void buildMeans(OpBuilder &builder, const Views &views, Factors &factors);
+  void buildMeans(OpBuilder &builder, const Views &views, Factors &factors,
+                  ValueRange ahead);
   Value buildElement(VectorBuilder &v, Value normalized, Value dy, Value weight,
                      const Factors &factors);
   void buildRow(OpBuilder &builder, ValueRange at);
 
   void buildBlock(OpBuilder &builder, ColumnSums &sums, IndexRange block);
+  SmallVector<Value> getRowsAhead(OpBuilder &builder, Value row);
   Value buildGroupMeans(OpBuilder &builder, IndexRange group, Value along,
                         Value average);
   void buildGroup(OpBuilder &builder, ColumnSums &sums, IndexRange group,
@@ -137,7 +139,7 @@ Value NormGrad::buildNormalized(VectorBuilder &v, Value x,
 
 /// The means of a row that dx takes.
 void NormGrad::buildMeans(OpBuilder &builder, const Views &views,
-                          Factors &factors) {
+                          Factors &factors, ValueRange ahead) {
   SmallVector<Value> sums = rows.sum(
       builder, op.mean ? 2 : 1,
       [&](VectorBuilder &v, Value index, Value mask,
@@ -153,7 +155,8 @@ void NormGrad::buildMeans(OpBuilder &builder, const Views &views,
         running[0] = v.fma(weighted, normalized, running[0]);
         if (op.mean)
           running[1] = v.add(running[1], weighted);
-      });
+      },
+      ahead);
   FloatBuilder floats{builder, loc, type};
   factors.along = floats.divide(sums[0], rows.getCount());
   if (op.mean)
@@ -180,12 +183,13 @@ Value NormGrad::buildElement(VectorBuilder &v, Value normalized, Value dy,
 void NormGrad::buildRow(OpBuilder &builder, ValueRange at) {
   Views views = getViews(builder, at);
   Factors factors = loadFactors(builder, at);
-  buildMeans(builder, views, factors);
+  SmallVector<Value> ahead = rows.getNext(builder, {op.x, op.dy});
+  buildMeans(builder, views, factors, ahead);
   VectorBuilder all = rows.vectors(builder);
   for (Value *mean : {&factors.along, &factors.average})
     if (*mean)
       *mean = all.splat(*mean);
-  rows.write(builder, views.dx, {op.x, op.dy},
+  rows.write(builder, views.dx, ahead,
              [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
                Value normalized =
                    buildNormalized(v, v.load(views.x, index, mask), factors);
@@ -205,6 +209,14 @@ void NormGrad::buildRow(OpBuilder &builder, ValueRange at) {
 // of its rows, to write dx and to add up dweight and dbias in registers.
 // Memory is read once.
 
+/// The row of the next group in the place of one, of what is read.
+SmallVector<Value> NormGrad::getRowsAhead(OpBuilder &builder, Value row) {
+  Views views = getViews(
+      builder,
+      rows.getIndices(builder, rows.getRowAhead(builder, row, groupRows)));
+  return {views.x, views.dy};
+}
+
 /// Computes the means of a group's rows; returns whether all rows of dx may be
 /// written past the caches.
 Value NormGrad::buildGroupMeans(OpBuilder &builder, IndexRange group,
@@ -218,7 +230,7 @@ Value NormGrad::buildGroupMeans(OpBuilder &builder, IndexRange group,
         SmallVector<Value> at = rows.getIndices(b, row);
         Views views = getViews(b, at);
         Factors factors = loadFactors(b, at);
-        buildMeans(b, views, factors);
+        buildMeans(b, views, factors, getRowsAhead(b, row));
         Value slot = arith::SubIOp::create(b, loc, row, group.begin);
         memref::StoreOp::create(b, loc, factors.along, along, slot);
         if (op.mean)
@@ -231,10 +243,11 @@ Value NormGrad::buildGroupMeans(OpBuilder &builder, IndexRange group,
 }
 
 /// Visits the tile of one row: writes dx, and adds to what is running.
-SmallVector<Value>
-NormGrad::buildTileRow(VectorBuilder &v, ValueRange at, ValueRange columns,
-                       Value mask, const Factors &factors, ValueRange weights,
-                       ValueRange running, StoreKind kind) {
+SmallVector<Value> NormGrad::buildTileRow(VectorBuilder &v, ValueRange at,
+                                          ValueRange columns, Value mask,
+                                          const Factors &factors,
+                                          ValueRange weights,
+                                          ValueRange running, StoreKind kind) {
   Views views = getViews(v.builder, at);
   SmallVector<Value> sums(running);
   unsigned numSums = getNumSums();
@@ -275,12 +288,10 @@ SmallVector<Value> NormGrad::buildTile(VectorBuilder &v, IndexRange group,
         VectorBuilder inner = rows.vectors(b);
         SmallVector<Value> at = rows.getIndices(b, row);
         if (kind == StoreKind::NonTemporal) {
-          Value next = rows.getRowAhead(b, row, groupRows);
-          Views ahead = getViews(b, rows.getIndices(b, next));
-          for (Value column : columns) {
-            inner.prefetch(ahead.x, column);
-            inner.prefetch(ahead.dy, column);
-          }
+          for (Value ahead : getRowsAhead(b, row))
+            for (auto [i, column] : llvm::enumerate(columns))
+              if (i % 2 == 1)
+                inner.prefetch(ahead, column);
         }
         Factors factors = loadFactors(b, at);
         if (op.dx) {
@@ -302,16 +313,15 @@ SmallVector<Value> NormGrad::buildTile(VectorBuilder &v, IndexRange group,
 void NormGrad::buildGroup(OpBuilder &builder, ColumnSums &sums,
                           IndexRange group, Value along, Value average,
                           StoreKind kind) {
-  rows.forEachTile(
-      builder, {constant(builder, 0), rows.getEnd()}, tileVectors,
-      [&](VectorBuilder &v, ValueRange columns, Value mask) {
-        SmallVector<Value> found =
-            buildTile(v, group, columns, mask, along, average, kind);
-        unsigned numSums = getNumSums();
-        for (auto [i, column] : llvm::enumerate(columns))
-          sums.add(v, ArrayRef(found).slice(i * numSums, numSums), column,
-                   mask);
-      });
+  rows.forEachTile(builder, {constant(builder, 0), rows.getEnd()}, tileVectors,
+                   [&](VectorBuilder &v, ValueRange columns, Value mask) {
+                     SmallVector<Value> found = buildTile(
+                         v, group, columns, mask, along, average, kind);
+                     unsigned numSums = getNumSums();
+                     for (auto [i, column] : llvm::enumerate(columns))
+                       sums.add(v, ArrayRef(found).slice(i * numSums, numSums),
+                                column, mask);
+                   });
 }
 
 void NormGrad::buildBlock(OpBuilder &builder, ColumnSums &sums,
@@ -326,9 +336,9 @@ void NormGrad::buildBlock(OpBuilder &builder, ColumnSums &sums,
       builder, loc, block.begin, block.end, groupRows, ValueRange(),
       [&](OpBuilder &b, Location, Value begin, ValueRange) {
         Value left = arith::SubIOp::create(b, loc, block.end, begin);
-        IndexRange group{begin,
-                         arith::AddIOp::create(
-                             b, loc, begin, buildMin(b, loc, left, groupRows))};
+        IndexRange group{
+            begin, arith::AddIOp::create(b, loc, begin,
+                                         buildMin(b, loc, left, groupRows))};
         Value isAligned = buildGroupMeans(b, group, along, average);
         Value goesPast =
             arith::AndIOp::create(b, loc, rows.getIsLarge(), isAligned);
@@ -357,9 +367,9 @@ void NormGrad::build(OpBuilder &builder) {
   Value fit = builder.createOrFold<arith::DivUIOp>(
       loc, constant(builder, elements),
       buildMax(builder, loc, rows.getEnd(), constant(builder, 1)));
-  groupRows = buildMax(builder, loc, constant(builder, kMinGroupRows),
-                       buildMin(builder, loc, fit,
-                                constant(builder, kMaxGroupRows)));
+  groupRows =
+      buildMax(builder, loc, constant(builder, kMinGroupRows),
+               buildMin(builder, loc, fit, constant(builder, kMaxGroupRows)));
   SmallVector<ColumnSums::Output> outputs;
   if (op.dweight)
     outputs.push_back({op.dweightPartials, op.dweight});

@@ -139,33 +139,34 @@ void Expansion::buildScaledRow(OpBuilder &builder, ValueRange at, Value row) {
   VectorBuilder all = rows.vectors(builder);
   Factors splats{all.splat(factors.element), all.splat(factors.root)};
   Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
-  rows.forEachVector(
-      builder, [&](VectorBuilder &v, Value index, Value mask) {
-        v.store(buildElement(v, row, index, mask, splats), output, index, mask);
-      });
+  rows.forEachVector(builder, [&](VectorBuilder &v, Value index, Value mask) {
+    v.store(buildElement(v, row, index, mask, splats), output, index, mask);
+  });
   FloatBuilder floats{builder, loc, type};
   buildRstd(builder, at, floats.multiply(factors.root, factors.element));
 }
 
 void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
   Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
-  Value sum = rows.sum(builder, 1,
-                       [&](VectorBuilder &v, Value index, Value mask,
-                           MutableArrayRef<Value> running) {
-                         Value value = v.load(row, index, mask);
-                         running[0] = v.fma(value, value, running[0]);
-                       })
+  SmallVector<Value> ahead = rows.getNext(builder, op.getX());
+  Value sum = rows.sum(
+                      builder, 1,
+                      [&](VectorBuilder &v, Value index, Value mask,
+                          MutableArrayRef<Value> running) {
+                        Value value = v.load(row, index, mask);
+                        running[0] = v.fma(value, value, running[0]);
+                      },
+                      ahead)
                   .front();
   auto buildPlain = [&](OpBuilder &b) {
     Value root = buildRoot(b, sum, FloatBuilder{b, loc, type}.constant(eps));
     Factors factors{Value(), rows.vectors(b).splat(root)};
     Value output = getRow(b, loc, op.getY(), at, rows.getLength());
-    rows.write(
-        b, output, op.getX(),
-        [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
-          v.store(buildElement(v, row, index, mask, factors), output, index,
-                  mask, kind);
-        });
+    rows.write(b, output, ahead,
+               [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
+                 v.store(buildElement(v, row, index, mask, factors), output,
+                         index, mask, kind);
+               });
     buildRstd(b, at, root);
   };
   if (rules.empty())

@@ -26,6 +26,7 @@ using namespace mlir::pol;
 static constexpr int64_t kElementsPerTrip = 8192;
 /// Vectors that are added one after the other before their sum is.
 static constexpr int64_t kVectorsPerBlock = 64;
+static constexpr int64_t kLineBytes = 64;
 /// Rows of this part of the second-level cache are prefetched: the next one of
 /// up to two arrays beside what is read and written.
 static constexpr int64_t kPrefetchedPart = 8;
@@ -70,7 +71,8 @@ SmallVector<Value> Rows::getIndices(OpBuilder &builder, Value row) const {
 }
 
 void Rows::forEach(OpBuilder &builder,
-                   function_ref<void(OpBuilder &, ValueRange)> body) {
+                   function_ref<void(OpBuilder &, ValueRange)> body,
+                   function_ref<void(OpBuilder &)> begin) {
   Value one = constant(builder, 1);
   Value rowsPerTrip = buildMax(builder, loc,
                                builder.createOrFold<arith::DivUIOp>(
@@ -81,6 +83,8 @@ void Rows::forEach(OpBuilder &builder,
       builder.createOrFold<arith::CeilDivUIOp>(loc, numRows, rowsPerTrip);
   buildParallelLoop(builder, loc, {getAsOpFoldResult(trips)},
                     [&](OpBuilder &b, Location, ValueRange trip) {
+                      if (begin)
+                        begin(b);
                       forEachInBlock(b, trip.front(), rowsPerTrip, body);
                     });
 }
@@ -93,11 +97,16 @@ void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
                                     buildMin(builder, loc, rowsPerBlock, left));
   buildLoop(builder, loc, begin, end, 1,
             [&](OpBuilder &b, Location, ValueRange row) {
-              next = getIndices(
-                  b, getRowAhead(b, row.front(), constant(b, 1)));
+              next = getIndices(b, getRowAhead(b, row.front(), constant(b, 1)));
               body(b, getIndices(b, row.front()));
             });
   fenceStores(builder);
+}
+
+SmallVector<Value> Rows::getNext(OpBuilder &builder, ValueRange arrays) const {
+  return llvm::map_to_vector(arrays, [&](Value array) {
+    return getRow(builder, loc, array, next, length);
+  });
 }
 
 Value Rows::getRowAhead(OpBuilder &builder, Value row, Value distance) const {
@@ -228,10 +237,29 @@ Rows::fold(OpBuilder &builder, ValueRange initial, int64_t unroll, Value begin,
   return all;
 }
 
+static Value addVectors(VectorBuilder &v, Value lhs, Value rhs) {
+  return v.add(lhs, rhs);
+}
+
+/// Prefetches the lines of other rows as one is visited, vector after vector:
+/// every second one, from the first or the second.
+static void prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
+                          int64_t vector, int64_t first) {
+  for (Value row : rows) {
+    int64_t bytes = v.getLanes() * getElementBytes(getElementTypeOrSelf(row));
+    int64_t vectorsPerLine = std::max<int64_t>(kLineBytes / bytes, 1);
+    if (vector % vectorsPerLine == 0 && vector / vectorsPerLine % 2 == first)
+      v.prefetch(row, index);
+  }
+}
+
 SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
-                             CombineFn body) {
-  auto add = [](VectorBuilder &v, Value lhs, Value rhs) {
-    return v.add(lhs, rhs);
+                             CombineFn element, ValueRange ahead) {
+  int64_t vector = 0;
+  auto body = [&](VectorBuilder &v, Value index, Value mask,
+                  MutableArrayRef<Value> running) {
+    prefetchLines(v, ahead, index, vector++, /*first=*/0);
+    element(v, index, mask, running);
   };
   VectorBuilder v = vectors(builder);
   SmallVector<Value> zeros(count, v.constant(0.0));
@@ -240,14 +268,14 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
   std::optional<int64_t> known = getConstantIntValue(length);
   SmallVector<Value> sums;
   if (known && *known <= 2 * block) {
-    sums = fold(builder, zeros, kUnroll, zero, lengthValue, body, add);
+    sums = fold(builder, zeros, kUnroll, zero, lengthValue, body, addVectors);
   } else {
     auto loop = scf::ForOp::create(
         builder, loc, zero, lengthValue, constant(builder, block), zeros,
         [&](OpBuilder &b, Location, Value begin, ValueRange given) {
           IndexRange part = buildBlock(b, loc, begin, lengthValue, block);
           SmallVector<Value> sums =
-              fold(b, zeros, kUnroll, part.begin, part.end, body, add);
+              fold(b, zeros, kUnroll, part.begin, part.end, body, addVectors);
           VectorBuilder inner = vectors(b);
           for (auto [sum, total] : llvm::zip(sums, given))
             sum = inner.add(total, sum);
@@ -255,6 +283,17 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
         });
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }
+  for (Value &sum : sums)
+    sum = v.sumLanes(sum);
+  return sums;
+}
+
+SmallVector<Value> Rows::sumFirst(OpBuilder &builder, Value end, unsigned count,
+                                  CombineFn body) {
+  VectorBuilder v = vectors(builder);
+  SmallVector<Value> zeros(count, v.constant(0.0));
+  SmallVector<Value> sums = fold(builder, zeros, kUnroll, constant(builder, 0),
+                                 end, body, addVectors);
   for (Value &sum : sums)
     sum = v.sumLanes(sum);
   return sums;
@@ -310,15 +349,13 @@ void Rows::forEachTile(OpBuilder &builder, IndexRange range, int64_t vectors,
               MutableArrayRef<Value>) { body(v, index, mask); });
 }
 
-void Rows::write(OpBuilder &builder, Value row, ValueRange read, StoreFn body) {
+void Rows::write(OpBuilder &builder, Value row, ValueRange ahead,
+                 StoreFn body) {
   auto build = [&](OpBuilder &b, StoreKind kind) {
-    SmallVector<Value> prefetched;
-    if (kind == StoreKind::NonTemporal)
-      for (Value array : read)
-        prefetched.push_back(getRow(b, loc, array, next, length));
+    int64_t vector = 0;
     forEachVector(b, [&](VectorBuilder &v, Value index, Value mask) {
-      for (Value other : prefetched)
-        v.prefetch(other, index);
+      if (kind == StoreKind::NonTemporal)
+        prefetchLines(v, ahead, index, vector++, /*first=*/1);
       body(v, index, mask, kind);
     });
   };

@@ -33,6 +33,10 @@ public:
   Value getIsLarge() const { return isLarge; }
   /// The leading indices of a row, given its number.
   SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
+  /// The next one of the rows that `forEach` visits, of each array, to be
+  /// prefetched. Rows are computed in passes, of which only the first would
+  /// read from memory, and the last write to it.
+  SmallVector<Value> getNext(OpBuilder &builder, ValueRange arrays) const;
   /// The number of the row so many rows ahead, which is to be prefetched: the
   /// last one there is, or the row itself where rows are too long to be.
   Value getRowAhead(OpBuilder &builder, Value row, Value distance) const;
@@ -44,9 +48,11 @@ public:
   }
 
   /// Runs the body for each row, given its leading indices, on many threads.
-  /// Each takes some rows in a row, as many as shapes and target say.
+  /// Each takes some rows in a row, as many as shapes and target say; what
+  /// these share is built by `begin`.
   void forEach(OpBuilder &builder,
-               function_ref<void(OpBuilder &, ValueRange at)> body);
+               function_ref<void(OpBuilder &, ValueRange at)> body,
+               function_ref<void(OpBuilder &)> begin = nullptr);
 
   /// Runs the body for blocks of rows, so many that each has `rowsPerBlock`, on
   /// many threads, and in a block for each row in order.
@@ -57,8 +63,13 @@ public:
   using CombineFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                       MutableArrayRef<Value> running)>;
   /// The sums of a row, so many: the body adds to them. What is added when
-  /// depends on the length and the target alone.
-  SmallVector<Value> sum(OpBuilder &builder, unsigned count, CombineFn body);
+  /// depends on the length and the target alone. Half of the lines of the rows
+  /// `ahead` are prefetched.
+  SmallVector<Value> sum(OpBuilder &builder, unsigned count, CombineFn body,
+                         ValueRange ahead = {});
+  /// Those of the elements of a row before `end`, which are few.
+  SmallVector<Value> sumFirst(OpBuilder &builder, Value end, unsigned count,
+                              CombineFn body);
   /// The largest element of a row; the body takes the larger ones.
   Value maximum(OpBuilder &builder, double least, CombineFn body);
 
@@ -74,13 +85,12 @@ public:
   void forEachTile(OpBuilder &builder, IndexRange range, int64_t vectors,
                    TileFn body);
 
-  /// Writes a row, of those that `forEach` visits: the body stores what it
-  /// computes with what kind of store it is told. Past the caches go rows of
-  /// arrays larger than these. Memory would then have nothing to read while a
-  /// row is written: the next row of what is `read` is prefetched.
+  /// Writes a row: the body stores what it computes with what kind of store it
+  /// is told. Past the caches go rows of arrays larger than these; then the
+  /// other half of the lines of the rows `ahead` is prefetched.
   using StoreFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                     StoreKind kind)>;
-  void write(OpBuilder &builder, Value row, ValueRange read, StoreFn body);
+  void write(OpBuilder &builder, Value row, ValueRange ahead, StoreFn body);
 
   /// Whether a row begins where vectors may be stored past the caches.
   Value isAligned(OpBuilder &builder, Value row) const;

@@ -251,5 +251,5 @@ void VectorBuilder::store(Value value, Value array, ValueRange indices,
 
 void VectorBuilder::prefetch(Value array, ValueRange indices) {
   memref::PrefetchOp::create(builder, loc, array, indices, /*isWrite=*/false,
-                             /*localityHint=*/3, /*isDataCache=*/true);
+                             /*localityHint=*/2, /*isDataCache=*/true);
 }
