@@ -14,17 +14,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "pol/IR/PolOps.h"
 
 using namespace mlir;
 using namespace mlir::pol;
 
-/// Rows whose elements of dweight and dbias are added up in registers, at most
-/// and at least. What the former read is to stay in the cache with what follows
-/// them; the latter make a block of rows few enough sums to add.
-static constexpr int64_t kMaxGroupRows = 16;
-static constexpr int64_t kMinGroupRows = 4;
+/// Rows whose elements of dweight and dbias are added up in registers.
+static constexpr int64_t kGroupRows = 4;
 
 namespace {
 /// What the backward passes of the two norms have in common. An operand that
@@ -38,9 +34,8 @@ struct Operands {
 class NormGrad {
 public:
   NormGrad(OpBuilder &builder, Location loc, Operands op, TargetAttr target)
-      : loc(loc), op(op), target(target), rows(builder, loc, op.x, target),
-        type(rows.getType()),
-        tileVectors(target.getVectorRegisters() >= 32 ? 4 : 2) {}
+      : loc(loc), op(op), rows(builder, loc, op.x, target),
+        type(rows.getType()) {}
 
   void build(OpBuilder &builder);
 
@@ -54,11 +49,6 @@ private:
   struct Views {
     Value x, dy, dx;
   };
-  /// What is added up over rows, for one vector of columns.
-  struct Addends {
-    Value dweight, dbias;
-  };
-
   Views getViews(OpBuilder &builder, ValueRange at);
   Factors loadFactors(OpBuilder &builder, ValueRange at);
   Value loadWeight(VectorBuilder &v, Value index, Value mask);
@@ -69,19 +59,23 @@ private:
                      const Factors &factors);
   void buildRow(OpBuilder &builder, ValueRange at);
 
+  /// Rows of a group: so many from the first on.
+  struct Group {
+    Value first;
+    int64_t count;
+  };
+
   void buildBlock(OpBuilder &builder, ColumnSums &sums, IndexRange block);
+  void buildGroup(OpBuilder &builder, ColumnSums &sums, Group group,
+                  Value along, Value average);
   SmallVector<Value> getRowsAhead(OpBuilder &builder, Value row);
-  Value buildGroupMeans(OpBuilder &builder, IndexRange group, Value along,
+  Value buildGroupMeans(OpBuilder &builder, Group group, Value along,
                         Value average);
-  void buildGroup(OpBuilder &builder, ColumnSums &sums, IndexRange group,
-                  Value along, Value average, StoreKind kind);
-  SmallVector<Value> buildTile(VectorBuilder &v, IndexRange group,
-                               ValueRange columns, Value mask, Value along,
-                               Value average, StoreKind kind);
-  SmallVector<Value> buildTileRow(VectorBuilder &v, ValueRange at,
-                                  ValueRange columns, Value mask,
-                                  const Factors &factors, ValueRange weights,
-                                  ValueRange running, StoreKind kind);
+  void buildColumns(OpBuilder &builder, ColumnSums &sums, Group group,
+                    Value along, Value average, StoreKind kind);
+  SmallVector<Value> buildVector(VectorBuilder &v, ArrayRef<Views> views,
+                                 ArrayRef<Factors> factors, Value column,
+                                 Value mask, StoreKind kind);
 
   Value constant(OpBuilder &builder, int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -90,13 +84,8 @@ private:
 
   Location loc;
   Operands op;
-  TargetAttr target;
   Rows rows;
   FloatType type;
-  /// Vectors of columns that are visited together.
-  int64_t tileVectors;
-  /// Rows of a group.
-  Value groupRows;
 };
 } // namespace
 
@@ -205,33 +194,35 @@ void NormGrad::buildRow(OpBuilder &builder, ValueRange at) {
 //===----------------------------------------------------------------------===//
 
 // A block of rows is walked through in groups. For each group, the means of its
-// rows are computed first; then tile after tile of columns is visited, in all
-// of its rows, to write dx and to add up dweight and dbias in registers.
+// rows are computed first; then vector after vector of columns is visited, in
+// all of its rows, to write dx and to add up dweight and dbias in registers.
 // Memory is read once.
 
 /// The row of the next group in the place of one, of what is read.
 SmallVector<Value> NormGrad::getRowsAhead(OpBuilder &builder, Value row) {
-  Views views = getViews(
-      builder,
-      rows.getIndices(builder, rows.getRowAhead(builder, row, groupRows)));
+  Value next = rows.getRowAhead(builder, row, constant(builder, kGroupRows));
+  Views views = getViews(builder, rows.getIndices(builder, next));
+  if (!op.dx && !op.dweight)
+    return {views.dy};
   return {views.x, views.dy};
 }
 
 /// Computes the means of a group's rows; returns whether all rows of dx may be
 /// written past the caches.
-Value NormGrad::buildGroupMeans(OpBuilder &builder, IndexRange group,
-                                Value along, Value average) {
+Value NormGrad::buildGroupMeans(OpBuilder &builder, Group group, Value along,
+                                Value average) {
   Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
   if (!op.dx)
     return yes;
   auto loop = scf::ForOp::create(
-      builder, loc, group.begin, group.end, constant(builder, 1), yes,
-      [&](OpBuilder &b, Location, Value row, ValueRange given) {
+      builder, loc, constant(builder, 0), constant(builder, group.count),
+      constant(builder, 1), yes,
+      [&](OpBuilder &b, Location, Value slot, ValueRange given) {
+        Value row = arith::AddIOp::create(b, loc, group.first, slot);
         SmallVector<Value> at = rows.getIndices(b, row);
         Views views = getViews(b, at);
         Factors factors = loadFactors(b, at);
         buildMeans(b, views, factors, getRowsAhead(b, row));
-        Value slot = arith::SubIOp::create(b, loc, row, group.begin);
         memref::StoreOp::create(b, loc, factors.along, along, slot);
         if (op.mean)
           memref::StoreOp::create(b, loc, factors.average, average, slot);
@@ -242,114 +233,100 @@ Value NormGrad::buildGroupMeans(OpBuilder &builder, IndexRange group,
   return loop.getResult(0);
 }
 
-/// Visits the tile of one row: writes dx, and adds to what is running.
-SmallVector<Value> NormGrad::buildTileRow(VectorBuilder &v, ValueRange at,
-                                          ValueRange columns, Value mask,
-                                          const Factors &factors,
-                                          ValueRange weights,
-                                          ValueRange running, StoreKind kind) {
-  Views views = getViews(v.builder, at);
-  SmallVector<Value> sums(running);
-  unsigned numSums = getNumSums();
-  for (auto [i, column] : llvm::enumerate(columns)) {
-    Value dy = v.load(views.dy, column, mask);
-    Value *sum = &sums[i * numSums];
+/// Visits one vector of columns in all rows of a group: writes dx, and returns
+/// the sums. All rows are read before any is written: where they are multiples
+/// of a page apart, a load would have to wait for the store to another row that
+/// seems to be to the same place.
+SmallVector<Value> NormGrad::buildVector(VectorBuilder &v, ArrayRef<Views> views,
+                                         ArrayRef<Factors> factors,
+                                         Value column, Value mask,
+                                         StoreKind kind) {
+  Value weight = op.dx ? loadWeight(v, column, mask) : Value();
+  SmallVector<Value> sums(getNumSums(), v.constant(0.0)), results;
+  for (auto [row, rowFactors] : llvm::zip_equal(views, factors)) {
+    Value dy = v.load(row.dy, column, mask);
     Value normalized;
     if (op.dx || op.dweight)
-      normalized = buildNormalized(v, v.load(views.x, column, mask), factors);
-    if (op.dweight) {
-      *sum = v.fma(dy, normalized, *sum);
-      ++sum;
-    }
+      normalized =
+          buildNormalized(v, v.load(row.x, column, mask), rowFactors);
+    if (op.dweight)
+      sums.front() = v.fma(dy, normalized, sums.front());
     if (op.dbias)
-      *sum = v.add(*sum, dy);
+      sums.back() = v.add(sums.back(), dy);
     if (op.dx)
-      v.store(buildElement(v, normalized, dy,
-                           weights.empty() ? Value() : weights[i], factors),
-              views.dx, column, mask, kind);
+      results.push_back(buildElement(v, normalized, dy, weight, rowFactors));
   }
+  if (op.dx)
+    for (auto [row, result] : llvm::zip_equal(views, results))
+      v.store(result, row.dx, column, mask, kind);
   return sums;
 }
 
-/// Visits a tile of a group; returns its sums, those of one vector side by
-/// side.
-SmallVector<Value> NormGrad::buildTile(VectorBuilder &v, IndexRange group,
-                                       ValueRange columns, Value mask,
-                                       Value along, Value average,
-                                       StoreKind kind) {
-  SmallVector<Value> weights;
-  if (op.weight && op.dx)
-    for (Value column : columns)
-      weights.push_back(loadWeight(v, column, mask));
-  SmallVector<Value> zeros(columns.size() * getNumSums(), v.constant(0.0));
-  auto loop = scf::ForOp::create(
-      v.builder, loc, group.begin, group.end, constant(v.builder, 1), zeros,
-      [&](OpBuilder &b, Location, Value row, ValueRange given) {
-        VectorBuilder inner = rows.vectors(b);
-        SmallVector<Value> at = rows.getIndices(b, row);
-        if (kind == StoreKind::NonTemporal) {
-          for (Value ahead : getRowsAhead(b, row))
-            for (auto [i, column] : llvm::enumerate(columns))
-              if (i % 2 == 1)
-                inner.prefetch(ahead, column);
-        }
-        Factors factors = loadFactors(b, at);
-        if (op.dx) {
-          Value slot = arith::SubIOp::create(b, loc, row, group.begin);
-          auto load = [&](Value means) {
-            return inner.splat(memref::LoadOp::create(b, loc, means, slot));
-          };
-          factors.along = load(along);
-          if (op.mean)
-            factors.average = load(average);
-        }
-        scf::YieldOp::create(b, loc,
-                             buildTileRow(inner, at, columns, mask, factors,
-                                          weights, given, kind));
+void NormGrad::buildColumns(OpBuilder &builder, ColumnSums &sums, Group group,
+                            Value along, Value average, StoreKind kind) {
+  VectorBuilder all = rows.vectors(builder);
+  SmallVector<Views> views;
+  SmallVector<Factors> factors;
+  SmallVector<Value> ahead;
+  for (int64_t i = 0; i < group.count; ++i) {
+    Value slot = constant(builder, i);
+    Value row = arith::AddIOp::create(builder, loc, group.first, slot);
+    SmallVector<Value> at = rows.getIndices(builder, row);
+    views.push_back(getViews(builder, at));
+    factors.push_back(loadFactors(builder, at));
+    llvm::append_range(ahead, getRowsAhead(builder, row));
+    auto load = [&](Value means) {
+      return all.splat(memref::LoadOp::create(builder, loc, means, slot));
+    };
+    if (op.dx)
+      factors.back().along = load(along);
+    if (op.dx && op.mean)
+      factors.back().average = load(average);
+  }
+  int64_t vector = 0;
+  rows.forEachVector(
+      builder, [&](VectorBuilder &v, Value column, Value mask) {
+        if (kind == StoreKind::NonTemporal)
+          rows.prefetchLines(v, ahead, column, vector++, /*first=*/1);
+        sums.add(v, buildVector(v, views, factors, column, mask, kind), column,
+                 mask);
       });
-  return SmallVector<Value>(loop.getResults());
 }
 
-void NormGrad::buildGroup(OpBuilder &builder, ColumnSums &sums,
-                          IndexRange group, Value along, Value average,
-                          StoreKind kind) {
-  rows.forEachTile(builder, {constant(builder, 0), rows.getEnd()}, tileVectors,
-                   [&](VectorBuilder &v, ValueRange columns, Value mask) {
-                     SmallVector<Value> found = buildTile(
-                         v, group, columns, mask, along, average, kind);
-                     unsigned numSums = getNumSums();
-                     for (auto [i, column] : llvm::enumerate(columns))
-                       sums.add(v, ArrayRef(found).slice(i * numSums, numSums),
-                                column, mask);
-                   });
+void NormGrad::buildGroup(OpBuilder &builder, ColumnSums &sums, Group group,
+                          Value along, Value average) {
+  Value isAligned = buildGroupMeans(builder, group, along, average);
+  Value goesPast =
+      arith::AndIOp::create(builder, loc, rows.getIsLarge(), isAligned);
+  auto choice =
+      scf::IfOp::create(builder, loc, goesPast, /*withElseRegion=*/true);
+  OpBuilder then = choice.getThenBodyBuilder();
+  buildColumns(then, sums, group, along, average, StoreKind::NonTemporal);
+  OpBuilder otherwise = choice.getElseBodyBuilder();
+  buildColumns(otherwise, sums, group, along, average, StoreKind::Plain);
 }
 
 void NormGrad::buildBlock(OpBuilder &builder, ColumnSums &sums,
                           IndexRange block) {
-  auto slots = MemRefType::get(kMaxGroupRows, type);
+  auto slots = MemRefType::get(kGroupRows, type);
   Value along, average;
   if (op.dx)
     along = memref::AllocaOp::create(builder, loc, slots);
   if (op.dx && op.mean)
     average = memref::AllocaOp::create(builder, loc, slots);
-  scf::ForOp::create(
-      builder, loc, block.begin, block.end, groupRows, ValueRange(),
-      [&](OpBuilder &b, Location, Value begin, ValueRange) {
-        Value left = arith::SubIOp::create(b, loc, block.end, begin);
-        IndexRange group{
-            begin, arith::AddIOp::create(b, loc, begin,
-                                         buildMin(b, loc, left, groupRows))};
-        Value isAligned = buildGroupMeans(b, group, along, average);
-        Value goesPast =
-            arith::AndIOp::create(b, loc, rows.getIsLarge(), isAligned);
-        auto choice = scf::IfOp::create(b, loc, goesPast,
-                                        /*withElseRegion=*/true);
-        OpBuilder then = choice.getThenBodyBuilder();
-        buildGroup(then, sums, group, along, average, StoreKind::NonTemporal);
-        OpBuilder otherwise = choice.getElseBodyBuilder();
-        buildGroup(otherwise, sums, group, along, average, StoreKind::Plain);
-        scf::YieldOp::create(b, loc);
-      });
+  // Whole groups, and the rows that are left.
+  Value count = arith::SubIOp::create(builder, loc, block.end, block.begin);
+  Value left = arith::RemUIOp::create(builder, loc, count,
+                                      constant(builder, kGroupRows));
+  Value end = arith::SubIOp::create(builder, loc, block.end, left);
+  buildLoop(builder, loc, block.begin, end, kGroupRows,
+            [&](OpBuilder &b, Location, ValueRange first) {
+              buildGroup(b, sums, {first.front(), kGroupRows}, along, average);
+            });
+  buildLoop(builder, loc, end, block.end, 1,
+            [&](OpBuilder &b, Location, ValueRange row) {
+              buildGroup(b, sums, {row.front(), 1}, along, average);
+            });
   rows.fenceStores(builder);
 }
 
@@ -360,16 +337,6 @@ void NormGrad::build(OpBuilder &builder) {
                    [&](OpBuilder &b, ValueRange at) { buildRow(b, at); });
     return;
   }
-  // Half of the second-level cache holds a group's rows and the next one's.
-  int64_t bytes = getElementBytes(getElementTypeOrSelf(op.x)) +
-                  getElementBytes(getElementTypeOrSelf(op.dy));
-  int64_t elements = target.getL2Bytes() / 4 / bytes;
-  Value fit = builder.createOrFold<arith::DivUIOp>(
-      loc, constant(builder, elements),
-      buildMax(builder, loc, rows.getEnd(), constant(builder, 1)));
-  groupRows =
-      buildMax(builder, loc, constant(builder, kMinGroupRows),
-               buildMin(builder, loc, fit, constant(builder, kMaxGroupRows)));
   SmallVector<ColumnSums::Output> outputs;
   if (op.dweight)
     outputs.push_back({op.dweightPartials, op.dweight});

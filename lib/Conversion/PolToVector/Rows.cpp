@@ -25,7 +25,7 @@ using namespace mlir::pol;
 /// Elements that are worth a trip of a parallel loop: a microsecond or two.
 static constexpr int64_t kElementsPerTrip = 8192;
 /// Vectors that are added one after the other before their sum is.
-static constexpr int64_t kVectorsPerBlock = 64;
+static constexpr int64_t kVectorsPerBlock = 16;
 static constexpr int64_t kLineBytes = 64;
 /// Rows of this part of the second-level cache are prefetched: the next one of
 /// up to two arrays beside what is read and written.
@@ -241,10 +241,8 @@ static Value addVectors(VectorBuilder &v, Value lhs, Value rhs) {
   return v.add(lhs, rhs);
 }
 
-/// Prefetches the lines of other rows as one is visited, vector after vector:
-/// every second one, from the first or the second.
-static void prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
-                          int64_t vector, int64_t first) {
+void Rows::prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
+                         int64_t vector, int64_t first) const {
   for (Value row : rows) {
     int64_t bytes = v.getLanes() * getElementBytes(getElementTypeOrSelf(row));
     int64_t vectorsPerLine = std::max<int64_t>(kLineBytes / bytes, 1);
@@ -270,18 +268,26 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
   if (known && *known <= 2 * block) {
     sums = fold(builder, zeros, kUnroll, zero, lengthValue, body, addVectors);
   } else {
+    // What the sums of blocks lose is added up as well.
+    SmallVector<Value> initial(2 * count, v.constant(0.0));
     auto loop = scf::ForOp::create(
-        builder, loc, zero, lengthValue, constant(builder, block), zeros,
+        builder, loc, zero, lengthValue, constant(builder, block), initial,
         [&](OpBuilder &b, Location, Value begin, ValueRange given) {
           IndexRange part = buildBlock(b, loc, begin, lengthValue, block);
-          SmallVector<Value> sums =
+          SmallVector<Value> addends =
               fold(b, zeros, kUnroll, part.begin, part.end, body, addVectors);
-          VectorBuilder inner = vectors(b);
-          for (auto [sum, total] : llvm::zip(sums, given))
-            sum = inner.add(total, sum);
-          scf::YieldOp::create(b, loc, sums);
+          SmallVector<Value> running;
+          for (auto [i, addend] : llvm::enumerate(addends)) {
+            Compensated sum{given[2 * i], given[2 * i + 1]};
+            sum = sum.add(b, loc, addend);
+            running.append({sum.sum, sum.rest});
+          }
+          scf::YieldOp::create(b, loc, running);
         });
-    sums.assign(loop.getResults().begin(), loop.getResults().end());
+    for (unsigned i = 0; i < count; ++i)
+      sums.push_back(
+          Compensated{loop.getResult(2 * i), loop.getResult(2 * i + 1)}.get(
+              builder, loc));
   }
   for (Value &sum : sums)
     sum = v.sumLanes(sum);

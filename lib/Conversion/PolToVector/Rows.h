@@ -37,6 +37,10 @@ public:
   /// prefetched. Rows are computed in passes, of which only the first would
   /// read from memory, and the last write to it.
   SmallVector<Value> getNext(OpBuilder &builder, ValueRange arrays) const;
+  /// Prefetches the lines of other rows as one is visited, vector after vector:
+  /// every second one, from the first or the second.
+  void prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
+                     int64_t vector, int64_t first) const;
   /// The number of the row so many rows ahead, which is to be prefetched: the
   /// last one there is, or the row itself where rows are too long to be.
   Value getRowAhead(OpBuilder &builder, Value row, Value distance) const;
