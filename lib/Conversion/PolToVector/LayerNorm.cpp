@@ -202,7 +202,7 @@ void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
   Centre centre;
   centre.mean = buildFirstMean(builder, row);
   Centre splats = splat(builder, centre);
-  SmallVector<Value> ahead = rows.getNext(builder, op.getX());
+  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
   SmallVector<Value> sums = rows.sum(
       builder, 2,
       [&](VectorBuilder &v, Value index, Value mask,
@@ -211,7 +211,7 @@ void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
         running[0] = v.add(running[0], deviation);
         running[1] = v.fma(deviation, deviation, running[1]);
       },
-      ahead);
+      ahead.inSum);
   centre.rest = floats.divide(sums[0], rows.getCount());
   Value restSquared = floats.multiply(centre.rest, centre.rest);
   Value variance =
@@ -220,7 +220,7 @@ void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
                                   buildIsSafe(builder, variance, restSquared),
                                   /*withElseRegion=*/true);
   OpBuilder then = choice.getThenBodyBuilder();
-  buildPlainRow(then, at, row, centre, variance, ahead);
+  buildPlainRow(then, at, row, centre, variance, ahead.inWrite);
   OpBuilder otherwise = choice.getElseBodyBuilder();
   buildScaledRow(otherwise, at, row);
 }

@@ -68,7 +68,7 @@ private:
   void buildBlock(OpBuilder &builder, ColumnSums &sums, IndexRange block);
   void buildGroup(OpBuilder &builder, ColumnSums &sums, Group group,
                   Value along, Value average);
-  SmallVector<Value> getRowsAhead(OpBuilder &builder, Value row);
+  Rows::Ahead getAhead(OpBuilder &builder, Value row);
   Value buildGroupMeans(OpBuilder &builder, Group group, Value along,
                         Value average);
   void buildColumns(OpBuilder &builder, ColumnSums &sums, Group group,
@@ -172,13 +172,13 @@ Value NormGrad::buildElement(VectorBuilder &v, Value normalized, Value dy,
 void NormGrad::buildRow(OpBuilder &builder, ValueRange at) {
   Views views = getViews(builder, at);
   Factors factors = loadFactors(builder, at);
-  SmallVector<Value> ahead = rows.getNext(builder, {op.x, op.dy});
-  buildMeans(builder, views, factors, ahead);
+  Rows::Ahead ahead = rows.getAhead(builder, {op.x, op.dy});
+  buildMeans(builder, views, factors, ahead.inSum);
   VectorBuilder all = rows.vectors(builder);
   for (Value *mean : {&factors.along, &factors.average})
     if (*mean)
       *mean = all.splat(*mean);
-  rows.write(builder, views.dx, ahead,
+  rows.write(builder, views.dx, ahead.inWrite,
              [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
                Value normalized =
                    buildNormalized(v, v.load(views.x, index, mask), factors);
@@ -199,12 +199,11 @@ void NormGrad::buildRow(OpBuilder &builder, ValueRange at) {
 // Memory is read once.
 
 /// The row of the next group in the place of one, of what is read.
-SmallVector<Value> NormGrad::getRowsAhead(OpBuilder &builder, Value row) {
-  Value next = rows.getRowAhead(builder, row, constant(builder, kGroupRows));
-  Views views = getViews(builder, rows.getIndices(builder, next));
-  if (!op.dx && !op.dweight)
-    return {views.dy};
-  return {views.x, views.dy};
+Rows::Ahead NormGrad::getAhead(OpBuilder &builder, Value row) {
+  SmallVector<Value> read{op.dy};
+  if (op.dx || op.dweight)
+    read.push_back(op.x);
+  return rows.getAhead(builder, read, row, kGroupRows);
 }
 
 /// Computes the means of a group's rows; returns whether all rows of dx may be
@@ -222,7 +221,7 @@ Value NormGrad::buildGroupMeans(OpBuilder &builder, Group group, Value along,
         SmallVector<Value> at = rows.getIndices(b, row);
         Views views = getViews(b, at);
         Factors factors = loadFactors(b, at);
-        buildMeans(b, views, factors, getRowsAhead(b, row));
+        buildMeans(b, views, factors, getAhead(b, row).inSum);
         memref::StoreOp::create(b, loc, factors.along, along, slot);
         if (op.mean)
           memref::StoreOp::create(b, loc, factors.average, average, slot);
@@ -237,7 +236,8 @@ Value NormGrad::buildGroupMeans(OpBuilder &builder, Group group, Value along,
 /// the sums. All rows are read before any is written: where they are multiples
 /// of a page apart, a load would have to wait for the store to another row that
 /// seems to be to the same place.
-SmallVector<Value> NormGrad::buildVector(VectorBuilder &v, ArrayRef<Views> views,
+SmallVector<Value> NormGrad::buildVector(VectorBuilder &v,
+                                         ArrayRef<Views> views,
                                          ArrayRef<Factors> factors,
                                          Value column, Value mask,
                                          StoreKind kind) {
@@ -247,8 +247,7 @@ SmallVector<Value> NormGrad::buildVector(VectorBuilder &v, ArrayRef<Views> views
     Value dy = v.load(row.dy, column, mask);
     Value normalized;
     if (op.dx || op.dweight)
-      normalized =
-          buildNormalized(v, v.load(row.x, column, mask), rowFactors);
+      normalized = buildNormalized(v, v.load(row.x, column, mask), rowFactors);
     if (op.dweight)
       sums.front() = v.fma(dy, normalized, sums.front());
     if (op.dbias)
@@ -274,7 +273,7 @@ void NormGrad::buildColumns(OpBuilder &builder, ColumnSums &sums, Group group,
     SmallVector<Value> at = rows.getIndices(builder, row);
     views.push_back(getViews(builder, at));
     factors.push_back(loadFactors(builder, at));
-    llvm::append_range(ahead, getRowsAhead(builder, row));
+    llvm::append_range(ahead, getAhead(builder, row).inWrite);
     auto load = [&](Value means) {
       return all.splat(memref::LoadOp::create(builder, loc, means, slot));
     };
@@ -284,13 +283,12 @@ void NormGrad::buildColumns(OpBuilder &builder, ColumnSums &sums, Group group,
       factors.back().average = load(average);
   }
   int64_t vector = 0;
-  rows.forEachVector(
-      builder, [&](VectorBuilder &v, Value column, Value mask) {
-        if (kind == StoreKind::NonTemporal)
-          rows.prefetchLines(v, ahead, column, vector++, /*first=*/1);
-        sums.add(v, buildVector(v, views, factors, column, mask, kind), column,
-                 mask);
-      });
+  rows.forEachVector(builder, [&](VectorBuilder &v, Value column, Value mask) {
+    if (kind == StoreKind::NonTemporal)
+      rows.prefetchLines(v, ahead, column, vector++);
+    sums.add(v, buildVector(v, views, factors, column, mask, kind), column,
+             mask);
+  });
 }
 
 void NormGrad::buildGroup(OpBuilder &builder, ColumnSums &sums, Group group,

@@ -148,7 +148,7 @@ void Expansion::buildScaledRow(OpBuilder &builder, ValueRange at, Value row) {
 
 void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
   Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
-  SmallVector<Value> ahead = rows.getNext(builder, op.getX());
+  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
   Value sum = rows.sum(
                       builder, 1,
                       [&](VectorBuilder &v, Value index, Value mask,
@@ -156,13 +156,13 @@ void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
                         Value value = v.load(row, index, mask);
                         running[0] = v.fma(value, value, running[0]);
                       },
-                      ahead)
+                      ahead.inSum)
                   .front();
   auto buildPlain = [&](OpBuilder &b) {
     Value root = buildRoot(b, sum, FloatBuilder{b, loc, type}.constant(eps));
     Factors factors{Value(), rows.vectors(b).splat(root)};
     Value output = getRow(b, loc, op.getY(), at, rows.getLength());
-    rows.write(b, output, ahead,
+    rows.write(b, output, ahead.inWrite,
                [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
                  v.store(buildElement(v, row, index, mask, factors), output,
                          index, mask, kind);

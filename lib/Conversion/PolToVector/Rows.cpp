@@ -27,8 +27,8 @@ static constexpr int64_t kElementsPerTrip = 8192;
 /// Vectors that are added one after the other before their sum is.
 static constexpr int64_t kVectorsPerBlock = 16;
 static constexpr int64_t kLineBytes = 64;
-/// Rows of this part of the second-level cache are prefetched: the next one of
-/// up to two arrays beside what is read and written.
+/// Rows of this part of a cache are prefetched: the next one of up to two
+/// arrays beside what is read and written.
 static constexpr int64_t kPrefetchedPart = 8;
 /// Vectors that are combined independently of each other, so that they need not
 /// wait for one another.
@@ -55,11 +55,15 @@ Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target)
       loc, most, buildMax(builder, loc, lengthValue, constant(builder, 1)));
   isLarge = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
                                                 numRows, rowsThatFit);
-  Value isShort = builder.createOrFold<arith::CmpIOp>(
-      loc, arith::CmpIPredicate::ule, lengthValue,
-      constant(builder, target.getL2Bytes() / kPrefetchedPart / bytes));
-  staysCached = builder.createOrFold<arith::IndexCastUIOp>(
-      loc, builder.getIndexType(), isShort);
+  auto fits = [&](int64_t elements) {
+    return builder.createOrFold<arith::IndexCastUIOp>(
+        loc, builder.getIndexType(),
+        builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ule,
+                                            lengthValue,
+                                            constant(builder, elements)));
+  };
+  staysCached = fits(target.getL2Bytes() / kPrefetchedPart / bytes);
+  isShort = fits(target.getL1Bytes() / kPrefetchedPart / bytes);
 }
 
 Value Rows::constant(OpBuilder &builder, int64_t value) const {
@@ -97,25 +101,28 @@ void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
                                     buildMin(builder, loc, rowsPerBlock, left));
   buildLoop(builder, loc, begin, end, 1,
             [&](OpBuilder &b, Location, ValueRange row) {
-              next = getIndices(b, getRowAhead(b, row.front(), constant(b, 1)));
+              visited = row.front();
               body(b, getIndices(b, row.front()));
             });
   fenceStores(builder);
 }
 
-SmallVector<Value> Rows::getNext(OpBuilder &builder, ValueRange arrays) const {
-  return llvm::map_to_vector(arrays, [&](Value array) {
-    return getRow(builder, loc, array, next, length);
-  });
-}
-
-Value Rows::getRowAhead(OpBuilder &builder, Value row, Value distance) const {
+Rows::Ahead Rows::getAhead(OpBuilder &builder, ValueRange arrays, Value row,
+                           int64_t distance) const {
   Value last =
       arith::SubIOp::create(builder, loc, numRows, constant(builder, 1));
-  Value ahead = arith::AddIOp::create(
-      builder, loc, row,
-      builder.createOrFold<arith::MulIOp>(loc, distance, staysCached));
-  return buildMin(builder, loc, ahead, last);
+  auto getRows = [&](Value isAhead) {
+    Value rowsAhead = builder.createOrFold<arith::MulIOp>(
+        loc, constant(builder, distance), isAhead);
+    Value number =
+        buildMin(builder, loc,
+                 arith::AddIOp::create(builder, loc, row, rowsAhead), last);
+    SmallVector<Value> at = getIndices(builder, number);
+    return llvm::map_to_vector(arrays, [&](Value array) {
+      return getRow(builder, loc, array, at, length);
+    });
+  };
+  return {getRows(isShort), getRows(staysCached)};
 }
 
 void Rows::fenceStores(OpBuilder &builder) const {
@@ -242,11 +249,11 @@ static Value addVectors(VectorBuilder &v, Value lhs, Value rhs) {
 }
 
 void Rows::prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
-                         int64_t vector, int64_t first) const {
+                         int64_t vector, int64_t every) const {
   for (Value row : rows) {
     int64_t bytes = v.getLanes() * getElementBytes(getElementTypeOrSelf(row));
     int64_t vectorsPerLine = std::max<int64_t>(kLineBytes / bytes, 1);
-    if (vector % vectorsPerLine == 0 && vector / vectorsPerLine % 2 == first)
+    if (vector % vectorsPerLine == 0 && vector / vectorsPerLine % every == 0)
       v.prefetch(row, index);
   }
 }
@@ -256,7 +263,7 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
   int64_t vector = 0;
   auto body = [&](VectorBuilder &v, Value index, Value mask,
                   MutableArrayRef<Value> running) {
-    prefetchLines(v, ahead, index, vector++, /*first=*/0);
+    prefetchLines(v, ahead, index, vector++, /*every=*/2);
     element(v, index, mask, running);
   };
   VectorBuilder v = vectors(builder);
@@ -361,7 +368,7 @@ void Rows::write(OpBuilder &builder, Value row, ValueRange ahead,
     int64_t vector = 0;
     forEachVector(b, [&](VectorBuilder &v, Value index, Value mask) {
       if (kind == StoreKind::NonTemporal)
-        prefetchLines(v, ahead, index, vector++, /*first=*/1);
+        prefetchLines(v, ahead, index, vector++);
       body(v, index, mask, kind);
     });
   };

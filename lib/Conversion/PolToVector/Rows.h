@@ -33,17 +33,27 @@ public:
   Value getIsLarge() const { return isLarge; }
   /// The leading indices of a row, given its number.
   SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
-  /// The next one of the rows that `forEach` visits, of each array, to be
-  /// prefetched. Rows are computed in passes, of which only the first would
-  /// read from memory, and the last write to it.
-  SmallVector<Value> getNext(OpBuilder &builder, ValueRange arrays) const;
+  /// Rows to be prefetched while others are computed. That is done in passes, of
+  /// which only the first would read from memory, and the last write to it.
+  struct Ahead {
+    /// By a pass that sums: what it reads itself, which costs little, where rows
+    /// do not fit the first-level cache. There, its loads would wait for
+    /// prefetches to end.
+    SmallVector<Value> inSum;
+    /// By the pass that writes.
+    SmallVector<Value> inWrite;
+  };
+  /// The rows so many rows ahead of one, of each array.
+  Ahead getAhead(OpBuilder &builder, ValueRange arrays, Value row,
+                 int64_t distance) const;
+  /// Those after the row that `forEach` visits.
+  Ahead getAhead(OpBuilder &builder, ValueRange arrays) const {
+    return getAhead(builder, arrays, visited, 1);
+  }
   /// Prefetches the lines of other rows as one is visited, vector after vector:
-  /// every second one, from the first or the second.
+  /// one of so many.
   void prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
-                     int64_t vector, int64_t first) const;
-  /// The number of the row so many rows ahead, which is to be prefetched: the
-  /// last one there is, or the row itself where rows are too long to be.
-  Value getRowAhead(OpBuilder &builder, Value row, Value distance) const;
+                     int64_t vector, int64_t every = 1) const;
   /// Stores past the caches are in no order with what tells other threads that
   /// they were made, but for this, at the end of what one thread does.
   void fenceStores(OpBuilder &builder) const;
@@ -67,8 +77,8 @@ public:
   using CombineFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                       MutableArrayRef<Value> running)>;
   /// The sums of a row, so many: the body adds to them. What is added when
-  /// depends on the length and the target alone. Half of the lines of the rows
-  /// `ahead` are prefetched.
+  /// depends on the length and the target alone. Every second line of the rows
+  /// `ahead` is prefetched.
   SmallVector<Value> sum(OpBuilder &builder, unsigned count, CombineFn body,
                          ValueRange ahead = {});
   /// Those of the elements of a row before `end`, which are few.
@@ -91,7 +101,7 @@ public:
 
   /// Writes a row: the body stores what it computes with what kind of store it
   /// is told. Past the caches go rows of arrays larger than these; then the
-  /// other half of the lines of the rows `ahead` is prefetched.
+  /// rows `ahead` are prefetched.
   using StoreFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                     StoreKind kind)>;
   void write(OpBuilder &builder, Value row, ValueRange ahead, StoreFn body);
@@ -123,11 +133,11 @@ private:
   SmallVector<Value> leading;
   Value numRows;
   Value isLarge;
-  /// Whether rows are so short that the next ones stay in the cache until they
-  /// are read: 1 or 0.
-  Value staysCached;
-  /// The leading indices of the row to prefetch while one is written.
-  SmallVector<Value> next;
+  /// Whether rows are so short that the next ones stay in the second-level
+  /// cache until they are read, or that two fit the first-level one: 1 or 0.
+  Value staysCached, isShort;
+  /// The row that `forEach` visits.
+  Value visited;
 };
 
 } // namespace mlir::pol

@@ -84,7 +84,7 @@ Softmax::NumeratorFn Softmax::getNumerator(OpBuilder &builder, Value row) {
 /// With a tile for the exponentials, or none.
 void Softmax::buildRow(OpBuilder &builder, ValueRange at, Value tile) {
   Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
-  SmallVector<Value> ahead = rows.getNext(builder, op.getX());
+  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
   NumeratorFn getOne = getNumerator(builder, row);
   SmallVector<Value> sums = rows.sum(
       builder, 1,
@@ -95,13 +95,13 @@ void Softmax::buildRow(OpBuilder &builder, ValueRange at, Value tile) {
           v.store(numerator, tile, index);
         running[0] = v.add(running[0], numerator);
       },
-      ahead);
+      ahead.inSum);
   FloatBuilder floats{builder, loc, type};
   Value inverse = rows.vectors(builder).splat(
       floats.divide(floats.constant(1.0), sums.front()));
   Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
   rows.write(
-      builder, output, ahead,
+      builder, output, ahead.inWrite,
       [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
         Value numerator = tile ? v.load(tile, index) : getOne(v, index, mask);
         v.store(v.multiply(numerator, inverse), output, index, mask, kind);
@@ -149,7 +149,7 @@ static void expandSoftmaxGrad(OpBuilder &builder, SoftmaxGradOp op,
   auto buildRow = [&](OpBuilder &b, ValueRange at) {
     Value y = getRow(b, loc, op.getY(), at, rows.getLength());
     Value dy = getRow(b, loc, op.getDy(), at, rows.getLength());
-    SmallVector<Value> ahead = rows.getNext(b, {op.getY(), op.getDy()});
+    Rows::Ahead ahead = rows.getAhead(b, {op.getY(), op.getDy()});
     Value sum = rows.sum(
                         b, 1,
                         [&](VectorBuilder &v, Value index, Value mask,
@@ -158,11 +158,11 @@ static void expandSoftmaxGrad(OpBuilder &builder, SoftmaxGradOp op,
                               v.fma(v.load(dy, index, mask),
                                     v.load(y, index, mask), running[0]);
                         },
-                        ahead)
+                        ahead.inSum)
                     .front();
     Value shift = rows.vectors(b).splat(sum);
     Value dx = getRow(b, loc, op.getDx(), at, rows.getLength());
-    rows.write(b, dx, ahead,
+    rows.write(b, dx, ahead.inWrite,
                [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
                  Value difference = v.subtract(v.load(dy, index, mask), shift);
                  v.store(v.multiply(v.load(y, index, mask), difference), dx,
