@@ -33,11 +33,11 @@ public:
   Value getIsLarge() const { return isLarge; }
   /// The leading indices of a row, given its number.
   SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
-  /// Rows to be prefetched while others are computed. That is done in passes, of
-  /// which only the first would read from memory, and the last write to it.
+  /// Rows to be prefetched while others are computed. That is done in passes,
+  /// of which only the first would read from memory, and the last write to it.
   struct Ahead {
-    /// By a pass that sums: what it reads itself, which costs little, where rows
-    /// do not fit the first-level cache. There, its loads would wait for
+    /// By a pass that sums: what it reads itself, which costs little, where
+    /// rows do not fit the first-level cache. There, its loads would wait for
     /// prefetches to end.
     SmallVector<Value> inSum;
     /// By the pass that writes.

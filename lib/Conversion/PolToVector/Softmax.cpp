@@ -95,7 +95,8 @@ void Softmax::buildRow(OpBuilder &builder, ValueRange at, Value tile) {
           v.store(numerator, tile, index);
         running[0] = v.add(running[0], numerator);
       },
-      ahead.inSum);
+      // Exponentials take so long that no load waits for a prefetch.
+      ahead.inWrite);
   FloatBuilder floats{builder, loc, type};
   Value inverse = rows.vectors(builder).splat(
       floats.divide(floats.constant(1.0), sums.front()));

@@ -1,8 +1,9 @@
 // RUN: pol-opt %s --convert-pol-to-vector | FileCheck %s
 
-// Blocks of rows are walked through in groups. The means of a group's rows come
-// first; then each tile of columns is visited in all of its rows: dx is written
-// in the pass that adds up dweight, in registers.
+// Blocks of rows are walked through in groups of four. The means of a group's
+// rows come first; then each vector of columns is visited in all of its rows: dx
+// is written in the pass that adds up dweight, in registers, and no row before
+// all have been read.
 
 // CHECK-LABEL: func.func @both(
 // CHECK-SAME:    %[[X:.+]]: memref<?x64xf32>, %[[DY:.+]]: memref<?x64xf32>, %[[W:.+]]: memref<64xf32>, %[[RSTD:.+]]: memref<?xf32>,
@@ -12,21 +13,20 @@
 // CHECK:         %[[IS_PAIRED:.+]] = arith.cmpi ugt, %[[ROWS]], %{{.+}} : index
 // CHECK:         scf.parallel
 // CHECK:           vector.store %{{.+}}, %[[PARTIALS]]
-// CHECK:           %[[MEANS:.+]] = memref.alloca() : memref<16xf32>
+// CHECK:           %[[MEANS:.+]] = memref.alloca() : memref<4xf32>
 // CHECK:           scf.for
 // CHECK:             %[[ALIGNED:.+]] = scf.for
 // CHECK:               memref.prefetch
 // CHECK:               memref.store %{{.+}}, %[[MEANS]]
 // CHECK:             %[[GOES_PAST:.+]] = arith.andi %[[IS_LARGE]], %[[ALIGNED]]
 // CHECK:             scf.if %[[GOES_PAST]] {
+// CHECK:               memref.load %[[MEANS]]
 // CHECK:               scf.for
-// CHECK-COUNT-2:         vector.load %[[W]]
-// CHECK:                 %[[SUMS:.+]]:2 = scf.for {{.+}} iter_args(%[[SUM:[a-z0-9_]+]] = %{{.+}}, %{{.+}} = %{{.+}})
-// CHECK:                   memref.prefetch
-// CHECK:                   memref.load %[[MEANS]]
-// CHECK:                   %[[DX_ROW:.+]] = memref.subview %[[DX]]
-// CHECK:                   vector.fma %{{.+}}, %{{.+}}, %[[SUM]]
-// CHECK:                   vector.store %{{.+}}, %[[DX_ROW]][%{{.+}}] {alignment = 32 : i64, nontemporal = true}
+// CHECK-COUNT-8:         memref.prefetch
+// CHECK:                 vector.load %[[W]]
+// CHECK-COUNT-4:         vector.fma
+// CHECK-NOT:             vector.load
+// CHECK-COUNT-4:         vector.store {{.+}} {alignment = 32 : i64, nontemporal = true}
 
 // Where a block's sums are many, what their roundings lose is kept as well.
 // CHECK:                 vector.load %[[PARTIALS]]
@@ -34,8 +34,6 @@
 // CHECK-COUNT-2:           vector.store %{{.+}}, %[[PARTIALS]]
 // CHECK:                 } else {
 // CHECK:                   vector.store %{{.+}}, %[[PARTIALS]]
-// CHECK:             } else {
-// CHECK-NOT:           nontemporal
 
 // Then the partial sums are added.
 // CHECK:         scf.parallel
@@ -78,11 +76,12 @@ func.func @input(%x: memref<?x64xf32>, %dy: memref<?x64xf32>,
 // Without dx, no means are computed, and of dbias alone x is not read.
 
 // CHECK-LABEL: func.func @bias(
-// CHECK-SAME:    %[[X:[a-z0-9_]+]]: memref<?x64xf32>, %[[DY:[a-z0-9_]+]]: memref<?x64xf32>
 // CHECK-NOT:     memref.alloca
 // CHECK-NOT:     vector.fma
-// CHECK:         %[[DY_ROW:.+]] = memref.subview %[[DY]]
-// CHECK:         vector.load %[[DY_ROW]]
+// CHECK:         memref.prefetch
+// CHECK-COUNT-4:   vector.load
+// CHECK-NOT:       vector.load
+// CHECK:           vector.load %[[PARTIALS:.+]][%{{.+}}, %{{.+}}] : memref<?x64xf32>
 // CHECK-NOT:     vector.fma
 // CHECK:         return
 func.func @bias(%x: memref<?x64xf32>, %dy: memref<?x64xf32>,

@@ -2,7 +2,7 @@
 
 // The mean of the first elements is a first guess. One pass over the row sums
 // deviations from it and their squares, four vectors at a time, and prefetches
-// half of the next row's lines.
+// half of the next row's lines where rows are short.
 
 // CHECK-LABEL: func.func @rows(
 // CHECK-SAME:    %[[X:.+]]: memref<?x64xf32>, %[[W:.+]]: memref<64xf32>, %[[B:.+]]: memref<64xf32>,

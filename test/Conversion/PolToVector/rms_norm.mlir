@@ -1,7 +1,8 @@
 // RUN: pol-opt %s --convert-pol-to-vector | FileCheck %s
 
 // One pass sums the squares of four vectors at a time and prefetches half of
-// the next row's lines, another one writes. Rows are scaled only where that sum
+// the next row's lines where rows are short, another one writes and prefetches
+// the next row. Rows are scaled only where that sum
 // has overflown.
 
 // CHECK-LABEL: func.func @rows(
@@ -13,6 +14,7 @@
 // CHECK:           scf.for %[[I:.+]] =
 // CHECK:             %[[ROW:.+]] = memref.subview %[[X]][%[[I]], 0]
 // CHECK:             %[[NEXT:.+]] = memref.subview %[[X]]
+// CHECK:             %[[ANY_NEXT:.+]] = memref.subview %[[X]]
 // CHECK:             %{{.+}}:4 = scf.for %[[J:[a-z0-9_]+]] = {{.+}} iter_args(%[[SUM:[a-z0-9_]+]] = %{{.+}}, %{{.+}} = %{{.+}}, %{{.+}} = %{{.+}}, %{{.+}} = %{{.+}})
 // CHECK:               memref.prefetch %[[NEXT]][%[[J]]]
 // CHECK:               %[[VALUE:[a-z0-9_]+]] = vector.load %[[ROW]][%[[J]]]
@@ -24,7 +26,7 @@
 // CHECK:               %[[OUT:.+]] = memref.subview %[[Y]][%[[I]], 0]
 // CHECK:               %[[GOES_PAST:.+]] = arith.andi %[[IS_LARGE]]
 // CHECK:               scf.if %[[GOES_PAST]] {
-// CHECK:                 memref.prefetch %[[NEXT]]
+// CHECK:                 memref.prefetch %[[ANY_NEXT]]
 // CHECK-COUNT-2:         vector.store %{{.+}}, %[[OUT]][%{{.+}}] {alignment = 32 : i64, nontemporal = true}
 // CHECK:               } else {
 // CHECK-NOT:             nontemporal

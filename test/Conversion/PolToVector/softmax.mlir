@@ -9,6 +9,7 @@
 // CHECK:           %[[TILE:.+]] = memref.alloca() {alignment = 64 : i64} : memref<4096xf32>
 // CHECK:           scf.for %[[I:.+]] =
 // CHECK:             %[[ROW:.+]] = memref.subview %[[X]][%[[I]], 0]
+// CHECK:             memref.subview %[[X]]
 // CHECK:             %[[NEXT:.+]] = memref.subview %[[X]]
 // CHECK:             scf.for %{{.+}} = {{.+}} iter_args(%[[MAX:[a-z0-9_]+]] = %{{.+}}, {{.+}})
 // CHECK:               %[[VALUE:[a-z0-9_]+]] = vector.load %[[ROW]]
