@@ -167,7 +167,8 @@ Compensated Compensated::zero(OpBuilder &builder, Location loc,
 
 Compensated Compensated::add(OpBuilder &builder, Location loc,
                              Value addend) const {
-  FloatBuilder floats{builder, loc, cast<FloatType>(sum.getType())};
+  FloatBuilder floats{builder, loc,
+                      cast<FloatType>(getElementTypeOrSelf(sum.getType()))};
   Value newSum = floats.add(sum, addend);
   Value addendPart = floats.subtract(newSum, sum);
   Value sumPart = floats.subtract(newSum, addendPart);
@@ -177,7 +178,8 @@ Compensated Compensated::add(OpBuilder &builder, Location loc,
 }
 
 Value Compensated::get(OpBuilder &builder, Location loc) const {
-  FloatBuilder floats{builder, loc, cast<FloatType>(sum.getType())};
+  FloatBuilder floats{builder, loc,
+                      cast<FloatType>(getElementTypeOrSelf(sum.getType()))};
   return arith::SelectOp::create(builder, loc, buildIsFinite(builder, loc, sum),
                                  floats.add(sum, rest), sum);
 }

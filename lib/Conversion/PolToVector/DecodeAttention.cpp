@@ -300,6 +300,5 @@ static void expandDecodeAttention(OpBuilder &builder, DecodeAttentionOp op,
 void mlir::pol::populateDecodeAttentionToVectorPatterns(
     RewritePatternSet &patterns, TargetAttr target) {
   patterns.add<ExpandToVector<DecodeAttentionOp>>(
-      patterns.getContext(), expandDecodeAttention, target,
-      canExpandRows<DecodeAttentionOp>);
+      patterns.getContext(), expandDecodeAttention, target);
 }

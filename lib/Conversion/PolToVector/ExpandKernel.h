@@ -32,8 +32,9 @@ template <typename OpTy> struct ExpandToVector : OpRewritePattern<OpTy> {
   using ExpandFn = void (*)(OpBuilder &, OpTy, TargetAttr target);
   using CanExpandFn = bool (*)(OpTy);
 
+  /// By default that are kernels whose rows can all be read in vectors.
   ExpandToVector(MLIRContext *context, ExpandFn expand, TargetAttr target,
-                 CanExpandFn canExpand)
+                 CanExpandFn canExpand = nullptr)
       : OpRewritePattern<OpTy>(context, /*benefit=*/2), expand(expand),
         target(target), canExpand(canExpand) {}
 
@@ -42,7 +43,7 @@ template <typename OpTy> struct ExpandToVector : OpRewritePattern<OpTy> {
     auto kernel = cast<DestinationStyleOpInterface>(op.getOperation());
     if (!kernel.hasPureBufferSemantics())
       return rewriter.notifyMatchFailure(op, "expected memrefs");
-    if (!canExpand(op))
+    if (canExpand ? !canExpand(op) : !hasVectorRows(op))
       return rewriter.notifyMatchFailure(op, "expected what vectors can do");
     if (!target.getF16() && usesF16(op))
       return rewriter.notifyMatchFailure(op, "expected no f16");
@@ -56,16 +57,17 @@ template <typename OpTy> struct ExpandToVector : OpRewritePattern<OpTy> {
   CanExpandFn canExpand;
 };
 
-/// Whether all of a kernel's rows can be read in vectors.
-template <typename OpTy> bool canExpandRows(OpTy op) {
-  return hasVectorRows(op.getOperation());
-}
-
 void populateAttentionToVectorPatterns(RewritePatternSet &patterns,
                                        TargetAttr target);
 void populateDecodeAttentionToVectorPatterns(RewritePatternSet &patterns,
                                              TargetAttr target);
+void populateLayerNormToVectorPatterns(RewritePatternSet &patterns,
+                                       TargetAttr target);
+void populateNormGradToVectorPatterns(RewritePatternSet &patterns,
+                                      TargetAttr target);
 void populateRmsNormToVectorPatterns(RewritePatternSet &patterns,
+                                     TargetAttr target);
+void populateSoftmaxToVectorPatterns(RewritePatternSet &patterns,
                                      TargetAttr target);
 
 } // namespace mlir::pol

@@ -37,7 +37,10 @@ struct ConvertPolToVector
     auto populate = [&](RewritePatternSet &patterns) {
       populateAttentionToVectorPatterns(patterns, target);
       populateDecodeAttentionToVectorPatterns(patterns, target);
+      populateLayerNormToVectorPatterns(patterns, target);
+      populateNormGradToVectorPatterns(patterns, target);
       populateRmsNormToVectorPatterns(patterns, target);
+      populateSoftmaxToVectorPatterns(patterns, target);
     };
     if (failed(expandKernels(getOperation(), sumBlock, populate)))
       signalPassFailure();

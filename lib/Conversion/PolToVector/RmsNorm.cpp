@@ -43,10 +43,12 @@ private:
   };
   void buildRow(OpBuilder &builder, ValueRange at);
   Value buildRoot(OpBuilder &builder, Value sum, Value eps);
+  Value buildIsSafe(OpBuilder &builder, Value sum);
   Factors buildScaled(OpBuilder &builder, Value row);
-  Factors buildFactors(OpBuilder &builder, Value row);
-  void buildResult(OpBuilder &builder, ValueRange at, Value row,
-                   Factors factors);
+  void buildScaledRow(OpBuilder &builder, ValueRange at, Value row);
+  Value buildElement(VectorBuilder &v, Value row, Value index, Value mask,
+                     Factors factors);
+  void buildRstd(OpBuilder &builder, ValueRange at, Value rstd);
 
   RmsNormOp op;
   Location loc;
@@ -93,78 +95,88 @@ Expansion::Factors Expansion::buildScaled(OpBuilder &builder, Value row) {
   return {scales.element, root};
 }
 
-Expansion::Factors Expansion::buildFactors(OpBuilder &builder, Value row) {
+/// Whether the sum of a row's squares is what it should be.
+Value Expansion::buildIsSafe(OpBuilder &builder, Value sum) {
   FloatBuilder floats{builder, loc, type};
-  Value sum = rows.sum(builder, 1,
-                       [&](VectorBuilder &v, Value index, Value mask,
-                           MutableArrayRef<Value> running) {
-                         Value value = v.load(row, index, mask);
-                         running[0] = v.fma(value, value, running[0]);
-                       })
-                  .front();
-  Value root = buildRoot(builder, sum, floats.constant(eps));
-  Value one = floats.constant(1.0);
-  if (rules.empty())
-    return {one, root};
-  // What squares lose to underflow, 2^-150 each (f64: 2^-1075), is nothing
-  // beside a sum of this size, nor where rows need not be scaled up.
   Value isSafe = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::OLT, sum,
       floats.constant(std::numeric_limits<double>::infinity()));
-  if (llvm::any_of(rules, [](const ScaleRule &rule) {
+  if (llvm::none_of(rules, [](const ScaleRule &rule) {
         return rule.side == ScaleRule::Below;
-      })) {
-    Value least = floats.constant(type.isF64() ? 0x1p-900 : 0x1p-80);
-    isSafe = arith::AndIOp::create(
-        builder, loc, isSafe,
-        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, sum,
-                              least));
-  }
-  auto choice = scf::IfOp::create(
-      builder, loc, isSafe,
-      [&](OpBuilder &b, Location) {
-        scf::YieldOp::create(b, loc, ValueRange{one, root});
-      },
-      [&](OpBuilder &b, Location) {
-        Factors scaled = buildScaled(b, row);
-        scf::YieldOp::create(b, loc, ValueRange{scaled.element, scaled.root});
-      });
-  return {choice.getResult(0), choice.getResult(1)};
+      }))
+    return isSafe;
+  // What squares lose to underflow, 2^-150 each (f64: 2^-1075), is nothing
+  // beside a sum of this size, nor where rows need not be scaled up.
+  Value least = floats.constant(type.isF64() ? 0x1p-900 : 0x1p-80);
+  Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE,
+                                        sum, least);
+  return arith::AndIOp::create(builder, loc, isSafe, isLarge);
 }
 
-/// y = (x · scale) · root · (weight + offset)
-void Expansion::buildResult(OpBuilder &builder, ValueRange at, Value row,
-                            Factors factors) {
-  VectorBuilder all = rows.vectors(builder);
-  Value scale = rules.empty() ? Value() : all.splat(factors.element);
-  Value root = all.splat(factors.root);
+/// (x · scale) · root · (weight + offset); the scale is null where it is 1.
+Value Expansion::buildElement(VectorBuilder &v, Value row, Value index,
+                              Value mask, Factors factors) {
+  Value value = v.load(row, index, mask);
+  if (factors.element)
+    value = v.multiply(value, factors.element);
+  value = v.multiply(value, factors.root);
+  if (!op.getWeight())
+    return value;
+  Value weight = v.load(op.getWeight(), index, mask);
   double offset = op.getOffset().convertToDouble();
+  if (offset != 0)
+    weight = v.add(weight, v.constant(offset));
+  return v.multiply(value, weight);
+}
+
+void Expansion::buildRstd(OpBuilder &builder, ValueRange at, Value rstd) {
+  if (Value kept = op.getRstd())
+    memref::StoreOp::create(builder, loc, rstd, kept, at);
+}
+
+void Expansion::buildScaledRow(OpBuilder &builder, ValueRange at, Value row) {
+  Factors factors = buildScaled(builder, row);
+  VectorBuilder all = rows.vectors(builder);
+  Factors splats{all.splat(factors.element), all.splat(factors.root)};
   Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
-  rows.write(builder, output,
-             [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
-               Value value = v.load(row, index, mask);
-               if (scale)
-                 value = v.multiply(value, scale);
-               value = v.multiply(value, root);
-               if (op.getWeight()) {
-                 Value weight = v.load(op.getWeight(), index, mask);
-                 if (offset != 0)
-                   weight = v.add(weight, v.constant(offset));
-                 value = v.multiply(value, weight);
-               }
-               v.store(value, output, index, mask, kind);
-             });
+  rows.forEachVector(builder, [&](VectorBuilder &v, Value index, Value mask) {
+    v.store(buildElement(v, row, index, mask, splats), output, index, mask);
+  });
+  FloatBuilder floats{builder, loc, type};
+  buildRstd(builder, at, floats.multiply(factors.root, factors.element));
 }
 
 void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
   Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
-  Factors factors = buildFactors(builder, row);
-  buildResult(builder, at, row, factors);
-  if (Value rstd = op.getRstd())
-    memref::StoreOp::create(builder, loc,
-                            FloatBuilder{builder, loc, type}.multiply(
-                                factors.root, factors.element),
-                            rstd, at);
+  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
+  Value sum = rows.sum(
+                      builder, 1,
+                      [&](VectorBuilder &v, Value index, Value mask,
+                          MutableArrayRef<Value> running) {
+                        Value value = v.load(row, index, mask);
+                        running[0] = v.fma(value, value, running[0]);
+                      },
+                      ahead.inSum)
+                  .front();
+  auto buildPlain = [&](OpBuilder &b) {
+    Value root = buildRoot(b, sum, FloatBuilder{b, loc, type}.constant(eps));
+    Factors factors{Value(), rows.vectors(b).splat(root)};
+    Value output = getRow(b, loc, op.getY(), at, rows.getLength());
+    rows.write(b, output, ahead.inWrite,
+               [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
+                 v.store(buildElement(v, row, index, mask, factors), output,
+                         index, mask, kind);
+               });
+    buildRstd(b, at, root);
+  };
+  if (rules.empty())
+    return buildPlain(builder);
+  auto choice = scf::IfOp::create(builder, loc, buildIsSafe(builder, sum),
+                                  /*withElseRegion=*/true);
+  OpBuilder then = choice.getThenBodyBuilder();
+  buildPlain(then);
+  OpBuilder otherwise = choice.getElseBodyBuilder();
+  buildScaledRow(otherwise, at, row);
 }
 
 static void expandRmsNorm(OpBuilder &builder, RmsNormOp op, TargetAttr target) {
@@ -174,5 +186,5 @@ static void expandRmsNorm(OpBuilder &builder, RmsNormOp op, TargetAttr target) {
 void mlir::pol::populateRmsNormToVectorPatterns(RewritePatternSet &patterns,
                                                 TargetAttr target) {
   patterns.add<ExpandToVector<RmsNormOp>>(patterns.getContext(), expandRmsNorm,
-                                          target, canExpandRows<RmsNormOp>);
+                                          target);
 }

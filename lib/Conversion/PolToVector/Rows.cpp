@@ -25,7 +25,11 @@ using namespace mlir::pol;
 /// Elements that are worth a trip of a parallel loop: a microsecond or two.
 static constexpr int64_t kElementsPerTrip = 8192;
 /// Vectors that are added one after the other before their sum is.
-static constexpr int64_t kVectorsPerBlock = 64;
+static constexpr int64_t kVectorsPerBlock = 16;
+static constexpr int64_t kLineBytes = 64;
+/// Rows of this part of a cache are prefetched: the next one of up to two
+/// arrays beside what is read and written.
+static constexpr int64_t kPrefetchedPart = 8;
 /// Vectors that are combined independently of each other, so that they need not
 /// wait for one another.
 static constexpr int64_t kUnroll = 4;
@@ -51,6 +55,15 @@ Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target)
       loc, most, buildMax(builder, loc, lengthValue, constant(builder, 1)));
   isLarge = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
                                                 numRows, rowsThatFit);
+  auto fits = [&](int64_t elements) {
+    return builder.createOrFold<arith::IndexCastUIOp>(
+        loc, builder.getIndexType(),
+        builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ule,
+                                            lengthValue,
+                                            constant(builder, elements)));
+  };
+  staysCached = fits(target.getL2Bytes() / kPrefetchedPart / bytes);
+  isShort = fits(target.getL1Bytes() / kPrefetchedPart / bytes);
 }
 
 Value Rows::constant(OpBuilder &builder, int64_t value) const {
@@ -62,7 +75,8 @@ SmallVector<Value> Rows::getIndices(OpBuilder &builder, Value row) const {
 }
 
 void Rows::forEach(OpBuilder &builder,
-                   function_ref<void(OpBuilder &, ValueRange)> body) {
+                   function_ref<void(OpBuilder &, ValueRange)> body,
+                   function_ref<void(OpBuilder &)> begin) {
   Value one = constant(builder, 1);
   Value rowsPerTrip = buildMax(builder, loc,
                                builder.createOrFold<arith::DivUIOp>(
@@ -73,6 +87,8 @@ void Rows::forEach(OpBuilder &builder,
       builder.createOrFold<arith::CeilDivUIOp>(loc, numRows, rowsPerTrip);
   buildParallelLoop(builder, loc, {getAsOpFoldResult(trips)},
                     [&](OpBuilder &b, Location, ValueRange trip) {
+                      if (begin)
+                        begin(b);
                       forEachInBlock(b, trip.front(), rowsPerTrip, body);
                     });
 }
@@ -85,10 +101,31 @@ void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
                                     buildMin(builder, loc, rowsPerBlock, left));
   buildLoop(builder, loc, begin, end, 1,
             [&](OpBuilder &b, Location, ValueRange row) {
+              visited = row.front();
               body(b, getIndices(b, row.front()));
             });
-  // Stores past the caches are in no order with what tells other threads that
-  // they were made.
+  fenceStores(builder);
+}
+
+Rows::Ahead Rows::getAhead(OpBuilder &builder, ValueRange arrays, Value row,
+                           int64_t distance) const {
+  Value last =
+      arith::SubIOp::create(builder, loc, numRows, constant(builder, 1));
+  auto getRows = [&](Value isAhead) {
+    Value rowsAhead = builder.createOrFold<arith::MulIOp>(
+        loc, constant(builder, distance), isAhead);
+    Value number =
+        buildMin(builder, loc,
+                 arith::AddIOp::create(builder, loc, row, rowsAhead), last);
+    SmallVector<Value> at = getIndices(builder, number);
+    return llvm::map_to_vector(arrays, [&](Value array) {
+      return getRow(builder, loc, array, at, length);
+    });
+  };
+  return {getRows(isShort), getRows(staysCached)};
+}
+
+void Rows::fenceStores(OpBuilder &builder) const {
   auto fence = scf::IfOp::create(builder, loc, isLarge, false);
   OpBuilder inner = fence.getThenBodyBuilder();
   LLVM::FenceOp::create(inner, loc, LLVM::AtomicOrdering::seq_cst);
@@ -127,53 +164,64 @@ SmallVector<Value> Rows::addTail(OpBuilder &builder, Value begin, Value end,
   return SmallVector<Value>(choice.getResults());
 }
 
-/// Runs the body for `unroll` vectors in each trip of a loop, as far as whole
-/// ones go; each of them has values of its own to run with.
-static SmallVector<Value> buildVectorLoop(Rows &rows, OpBuilder &builder,
-                                          Location loc, Value begin, Value end,
-                                          int64_t unroll, int64_t lanes,
-                                          ValueRange initial,
-                                          Rows::CombineFn body) {
-  if (begin == end || (getConstantIntValue(begin) &&
-                       getConstantIntValue(begin) == getConstantIntValue(end)))
+/// Runs the body for so many vectors in each trip of a loop, as far as whole
+/// ones go, with what is running.
+static SmallVector<Value>
+buildTileLoop(Rows &rows, OpBuilder &builder, Location loc, IndexRange range,
+              int64_t vectors, int64_t lanes, ValueRange initial,
+              function_ref<void(VectorBuilder &, ValueRange indices,
+                                MutableArrayRef<Value> running)>
+                  body) {
+  if (range.begin == range.end ||
+      (getConstantIntValue(range.begin) &&
+       getConstantIntValue(range.begin) == getConstantIntValue(range.end)))
     return SmallVector<Value>(initial);
-  size_t count = initial.size() / unroll;
-  Value step = arith::ConstantIndexOp::create(builder, loc, unroll * lanes);
+  Value step = arith::ConstantIndexOp::create(builder, loc, vectors * lanes);
   auto loop = scf::ForOp::create(
-      builder, loc, begin, end, step, initial,
+      builder, loc, range.begin, range.end, step, initial,
       [&](OpBuilder &b, Location, Value index, ValueRange given) {
         VectorBuilder v = rows.vectors(b);
         SmallVector<Value> running(given);
-        for (int64_t i = 0; i < unroll; ++i) {
-          Value at = b.createOrFold<arith::AddIOp>(
-              loc, index, arith::ConstantIndexOp::create(b, loc, i * lanes));
-          body(v, at, Value(),
-               MutableArrayRef<Value>(running).slice(i * count, count));
-        }
+        SmallVector<Value> indices;
+        for (int64_t i = 0; i < vectors; ++i)
+          indices.push_back(b.createOrFold<arith::AddIOp>(
+              loc, index, arith::ConstantIndexOp::create(b, loc, i * lanes)));
+        body(v, indices, running);
         scf::YieldOp::create(b, loc, running);
       });
   return SmallVector<Value>(loop.getResults());
 }
 
+/// Where the last whole multiple of so many elements of a range ends.
+static Value roundDown(OpBuilder &builder, Location loc, IndexRange range,
+                       int64_t multiple) {
+  Value size = arith::ConstantIndexOp::create(builder, loc, multiple);
+  Value elements =
+      builder.createOrFold<arith::SubIOp>(loc, range.end, range.begin);
+  Value whole = builder.createOrFold<arith::MulIOp>(
+      loc, builder.createOrFold<arith::DivUIOp>(loc, elements, size), size);
+  return builder.createOrFold<arith::AddIOp>(loc, range.begin, whole);
+}
+
 SmallVector<Value> Rows::overVectors(OpBuilder &builder, Value begin, Value end,
                                      int64_t unroll, ValueRange initial,
                                      CombineFn body) {
-  auto roundDown = [&](int64_t multiple) {
-    Value size = constant(builder, multiple);
-    Value elements = builder.createOrFold<arith::SubIOp>(loc, end, begin);
-    Value whole = builder.createOrFold<arith::MulIOp>(
-        loc, builder.createOrFold<arith::DivUIOp>(loc, elements, size), size);
-    return builder.createOrFold<arith::AddIOp>(loc, begin, whole);
-  };
-  Value unrolledEnd = roundDown(unroll * lanes);
-  Value wholeEnd = roundDown(lanes);
-  SmallVector<Value> running = buildVectorLoop(
-      *this, builder, loc, begin, unrolledEnd, unroll, lanes, initial, body);
-  // The rest goes to the first of the running values.
+  Value unrolledEnd = roundDown(builder, loc, {begin, end}, unroll * lanes);
+  Value wholeEnd = roundDown(builder, loc, {begin, end}, lanes);
   size_t count = initial.size() / unroll;
+  // Each vector of a trip has values of its own to run with.
+  auto combine = [&](VectorBuilder &v, ValueRange indices,
+                     MutableArrayRef<Value> running) {
+    for (auto [i, index] : llvm::enumerate(indices))
+      body(v, index, Value(), running.slice(i * count, count));
+  };
+  SmallVector<Value> running =
+      buildTileLoop(*this, builder, loc, {begin, unrolledEnd}, unroll, lanes,
+                    initial, combine);
+  // The rest goes to the first of the running values.
   ValueRange first = ValueRange(running).take_front(count);
-  SmallVector<Value> rest = buildVectorLoop(*this, builder, loc, unrolledEnd,
-                                            wholeEnd, 1, lanes, first, body);
+  SmallVector<Value> rest = buildTileLoop(
+      *this, builder, loc, {unrolledEnd, wholeEnd}, 1, lanes, first, combine);
   rest = addTail(builder, wholeEnd, end, rest, body);
   llvm::copy(rest, running.begin());
   return running;
@@ -196,10 +244,27 @@ Rows::fold(OpBuilder &builder, ValueRange initial, int64_t unroll, Value begin,
   return all;
 }
 
+static Value addVectors(VectorBuilder &v, Value lhs, Value rhs) {
+  return v.add(lhs, rhs);
+}
+
+void Rows::prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
+                         int64_t vector, int64_t every) const {
+  for (Value row : rows) {
+    int64_t bytes = v.getLanes() * getElementBytes(getElementTypeOrSelf(row));
+    int64_t vectorsPerLine = std::max<int64_t>(kLineBytes / bytes, 1);
+    if (vector % vectorsPerLine == 0 && vector / vectorsPerLine % every == 0)
+      v.prefetch(row, index);
+  }
+}
+
 SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
-                             CombineFn body) {
-  auto add = [](VectorBuilder &v, Value lhs, Value rhs) {
-    return v.add(lhs, rhs);
+                             CombineFn element, ValueRange ahead) {
+  int64_t vector = 0;
+  auto body = [&](VectorBuilder &v, Value index, Value mask,
+                  MutableArrayRef<Value> running) {
+    prefetchLines(v, ahead, index, vector++, /*every=*/2);
+    element(v, index, mask, running);
   };
   VectorBuilder v = vectors(builder);
   SmallVector<Value> zeros(count, v.constant(0.0));
@@ -208,21 +273,40 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
   std::optional<int64_t> known = getConstantIntValue(length);
   SmallVector<Value> sums;
   if (known && *known <= 2 * block) {
-    sums = fold(builder, zeros, kUnroll, zero, lengthValue, body, add);
+    sums = fold(builder, zeros, kUnroll, zero, lengthValue, body, addVectors);
   } else {
+    // What the sums of blocks lose is added up as well.
+    SmallVector<Value> initial(2 * count, v.constant(0.0));
     auto loop = scf::ForOp::create(
-        builder, loc, zero, lengthValue, constant(builder, block), zeros,
+        builder, loc, zero, lengthValue, constant(builder, block), initial,
         [&](OpBuilder &b, Location, Value begin, ValueRange given) {
           IndexRange part = buildBlock(b, loc, begin, lengthValue, block);
-          SmallVector<Value> sums =
-              fold(b, zeros, kUnroll, part.begin, part.end, body, add);
-          VectorBuilder inner = vectors(b);
-          for (auto [sum, total] : llvm::zip(sums, given))
-            sum = inner.add(total, sum);
-          scf::YieldOp::create(b, loc, sums);
+          SmallVector<Value> addends =
+              fold(b, zeros, kUnroll, part.begin, part.end, body, addVectors);
+          SmallVector<Value> running;
+          for (auto [i, addend] : llvm::enumerate(addends)) {
+            Compensated sum{given[2 * i], given[2 * i + 1]};
+            sum = sum.add(b, loc, addend);
+            running.append({sum.sum, sum.rest});
+          }
+          scf::YieldOp::create(b, loc, running);
         });
-    sums.assign(loop.getResults().begin(), loop.getResults().end());
+    for (unsigned i = 0; i < count; ++i)
+      sums.push_back(
+          Compensated{loop.getResult(2 * i), loop.getResult(2 * i + 1)}.get(
+              builder, loc));
   }
+  for (Value &sum : sums)
+    sum = v.sumLanes(sum);
+  return sums;
+}
+
+SmallVector<Value> Rows::sumFirst(OpBuilder &builder, Value end, unsigned count,
+                                  CombineFn body) {
+  VectorBuilder v = vectors(builder);
+  SmallVector<Value> zeros(count, v.constant(0.0));
+  SmallVector<Value> sums = fold(builder, zeros, kUnroll, constant(builder, 0),
+                                 end, body, addVectors);
   for (Value &sum : sums)
     sum = v.sumLanes(sum);
   return sums;
@@ -248,7 +332,6 @@ void Rows::forEachVector(OpBuilder &builder, VectorFn body) {
                   MutableArrayRef<Value>) { body(v, index, mask); });
 }
 
-/// Whether a row begins where vectors may be stored past the caches.
 Value Rows::isAligned(OpBuilder &builder, Value row) const {
   auto rowType = cast<MemRefType>(row.getType());
   int64_t bytes = getElementBytes(rowType.getElementType());
@@ -265,9 +348,27 @@ Value Rows::isAligned(OpBuilder &builder, Value row) const {
                                constant(builder, 0));
 }
 
-void Rows::write(OpBuilder &builder, Value row, StoreFn body) {
+void Rows::forEachTile(OpBuilder &builder, IndexRange range, int64_t vectors,
+                       TileFn body) {
+  Value tilesEnd = roundDown(builder, loc, range, vectors * lanes);
+  Value wholeEnd = roundDown(builder, loc, range, lanes);
+  auto visit = [&](VectorBuilder &v, ValueRange indices,
+                   MutableArrayRef<Value>) { body(v, indices, Value()); };
+  buildTileLoop(*this, builder, loc, {range.begin, tilesEnd}, vectors, lanes,
+                {}, visit);
+  buildTileLoop(*this, builder, loc, {tilesEnd, wholeEnd}, 1, lanes, {}, visit);
+  addTail(builder, wholeEnd, range.end, {},
+          [&](VectorBuilder &v, Value index, Value mask,
+              MutableArrayRef<Value>) { body(v, index, mask); });
+}
+
+void Rows::write(OpBuilder &builder, Value row, ValueRange ahead,
+                 StoreFn body) {
   auto build = [&](OpBuilder &b, StoreKind kind) {
+    int64_t vector = 0;
     forEachVector(b, [&](VectorBuilder &v, Value index, Value mask) {
+      if (kind == StoreKind::NonTemporal)
+        prefetchLines(v, ahead, index, vector++);
       body(v, index, mask, kind);
     });
   };

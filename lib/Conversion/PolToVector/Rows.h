@@ -25,15 +25,48 @@ public:
 
   FloatType getType() const { return type; }
   OpFoldResult getLength() const { return length; }
+  /// The length, as an index.
+  Value getEnd() const { return lengthValue; }
   Value getCount() const { return count; }
+  Value getNumRows() const { return numRows; }
+  /// Whether what is written goes past the caches.
+  Value getIsLarge() const { return isLarge; }
+  /// The leading indices of a row, given its number.
+  SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
+  /// Rows to be prefetched while others are computed. That is done in passes,
+  /// of which only the first would read from memory, and the last write to it.
+  struct Ahead {
+    /// By a pass that sums: what it reads itself, which costs little, where
+    /// rows do not fit the first-level cache. There, its loads would wait for
+    /// prefetches to end.
+    SmallVector<Value> inSum;
+    /// By the pass that writes.
+    SmallVector<Value> inWrite;
+  };
+  /// The rows so many rows ahead of one, of each array.
+  Ahead getAhead(OpBuilder &builder, ValueRange arrays, Value row,
+                 int64_t distance) const;
+  /// Those after the row that `forEach` visits.
+  Ahead getAhead(OpBuilder &builder, ValueRange arrays) const {
+    return getAhead(builder, arrays, visited, 1);
+  }
+  /// Prefetches the lines of other rows as one is visited, vector after vector:
+  /// one of so many.
+  void prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
+                     int64_t vector, int64_t every = 1) const;
+  /// Stores past the caches are in no order with what tells other threads that
+  /// they were made, but for this, at the end of what one thread does.
+  void fenceStores(OpBuilder &builder) const;
   VectorBuilder vectors(OpBuilder &builder) const {
     return {builder, loc, VectorType::get(lanes, type)};
   }
 
   /// Runs the body for each row, given its leading indices, on many threads.
-  /// Each takes some rows in a row, as many as shapes and target say.
+  /// Each takes some rows in a row, as many as shapes and target say; what
+  /// these share is built by `begin`.
   void forEach(OpBuilder &builder,
-               function_ref<void(OpBuilder &, ValueRange at)> body);
+               function_ref<void(OpBuilder &, ValueRange at)> body,
+               function_ref<void(OpBuilder &)> begin = nullptr);
 
   /// Runs the body for blocks of rows, so many that each has `rowsPerBlock`, on
   /// many threads, and in a block for each row in order.
@@ -44,8 +77,13 @@ public:
   using CombineFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                       MutableArrayRef<Value> running)>;
   /// The sums of a row, so many: the body adds to them. What is added when
-  /// depends on the length and the target alone.
-  SmallVector<Value> sum(OpBuilder &builder, unsigned count, CombineFn body);
+  /// depends on the length and the target alone. Every second line of the rows
+  /// `ahead` is prefetched.
+  SmallVector<Value> sum(OpBuilder &builder, unsigned count, CombineFn body,
+                         ValueRange ahead = {});
+  /// Those of the elements of a row before `end`, which are few.
+  SmallVector<Value> sumFirst(OpBuilder &builder, Value end, unsigned count,
+                              CombineFn body);
   /// The largest element of a row; the body takes the larger ones.
   Value maximum(OpBuilder &builder, double least, CombineFn body);
 
@@ -53,11 +91,23 @@ public:
   using VectorFn = function_ref<void(VectorBuilder &, Value index, Value mask)>;
   void forEachVector(OpBuilder &builder, VectorFn body);
 
+  /// Runs the body for tiles of so many vectors of a range, as far as whole
+  /// ones go, and for what is left one vector at a time; the last one may be a
+  /// part, with a mask.
+  using TileFn =
+      function_ref<void(VectorBuilder &, ValueRange indices, Value mask)>;
+  void forEachTile(OpBuilder &builder, IndexRange range, int64_t vectors,
+                   TileFn body);
+
   /// Writes a row: the body stores what it computes with what kind of store it
-  /// is told. Past the caches go rows of arrays larger than these.
+  /// is told. Past the caches go rows of arrays larger than these; then the
+  /// rows `ahead` are prefetched.
   using StoreFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                     StoreKind kind)>;
-  void write(OpBuilder &builder, Value row, StoreFn body);
+  void write(OpBuilder &builder, Value row, ValueRange ahead, StoreFn body);
+
+  /// Whether a row begins where vectors may be stored past the caches.
+  Value isAligned(OpBuilder &builder, Value row) const;
 
 private:
   Value constant(OpBuilder &builder, int64_t value) const;
@@ -70,8 +120,6 @@ private:
                                  CombineFn body);
   SmallVector<Value> addTail(OpBuilder &builder, Value begin, Value end,
                              ValueRange initial, CombineFn body);
-  SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
-  Value isAligned(OpBuilder &builder, Value row) const;
 
   Location loc;
   TargetAttr target;
@@ -84,8 +132,12 @@ private:
   Value count;
   SmallVector<Value> leading;
   Value numRows;
-  /// Whether what is written goes past the caches.
   Value isLarge;
+  /// Whether rows are so short that the next ones stay in the second-level
+  /// cache until they are read, or that two fit the first-level one: 1 or 0.
+  Value staysCached, isShort;
+  /// The row that `forEach` visits.
+  Value visited;
 };
 
 } // namespace mlir::pol

@@ -10,6 +10,7 @@
 
 #include "Vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -246,4 +247,9 @@ void VectorBuilder::store(Value value, Value array, ValueRange indices,
       stored.getNumElements() * stored.getElementTypeBitWidth() / 8;
   vector::StoreOp::create(builder, loc, converted, array, indices,
                           /*nontemporal=*/true, llvm::MaybeAlign(bytes));
+}
+
+void VectorBuilder::prefetch(Value array, ValueRange indices) {
+  memref::PrefetchOp::create(builder, loc, array, indices, /*isWrite=*/false,
+                             /*localityHint=*/2, /*isDataCache=*/true);
 }

@@ -73,6 +73,8 @@ struct VectorBuilder {
   Value load(Value array, ValueRange indices, Value mask = nullptr);
   void store(Value value, Value array, ValueRange indices, Value mask = nullptr,
              StoreKind kind = StoreKind::Plain);
+  /// Brings what is soon to be read into the second-level cache.
+  void prefetch(Value array, ValueRange indices);
 
 private:
   Value foldLanes(Value vector,
