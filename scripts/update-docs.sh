@@ -155,7 +155,8 @@ END
   # Kernels are expanded before what that adds is reported, and GPUs come
   # between that stage and the target.
   local passes conversions report='### `-pol-report-hidden`'
-  passes="$(passes_of Transforms/Passes.td Transforms/PrintPasses.td)"
+  passes="$(passes_of Transforms/Passes.td Transforms/TargetPasses.td \
+    Transforms/PrintPasses.td)"
   conversions="$(passes_of Conversion/Passes.td)"
   printf '%s\n' "${passes%%"$report"*}"
   sed -e '/^## Expand$/d' <<<"${conversions%%## GPU*}"
