@@ -27,7 +27,7 @@ typedef float vector __attribute__((vector_size(WIDTH)));
 
 /* As many as hide the latency of a multiply-add (4 cycles or so, on two units),
  * and as fit 16 registers together with two operands. */
-enum { CHAINS = 12, UNROLL = 256 / WIDTH };
+enum { CHAINS = 12, UNROLL = 512 / WIDTH };
 
 /* Operations of `trips` trips on each thread. */
 int64_t limits_fma_flops(int64_t trips, int threads) {
@@ -57,37 +57,50 @@ float limits_fma(int64_t trips, int threads) {
   return total;
 }
 
-/* The vectors of a thread: [begin, end). */
+/* Each repeat is done, as far as the compiler knows. */
+#define FENCE __asm__ volatile("" ::: "memory")
+
+/* The vectors of a thread: [begin, end). It goes over them `repeats` times:
+ * what fits a cache is done sooner than threads begin and end, which is no
+ * limit. */
 #define PIECE(bytes, threads)                                                  \
   const int64_t piece = (bytes) / (threads) / WIDTH;                           \
   const int64_t begin = thread * piece, end = begin + piece
 
-void limits_copy(float *to, const float *from, int64_t bytes, int threads) {
+void limits_copy(float *to, const float *from, int64_t bytes, int threads,
+                 int64_t repeats) {
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int thread = 0; thread < threads; ++thread) {
     PIECE(bytes, threads);
     const vector *in = (const vector *)from;
     vector *out = (vector *)to;
-    for (int64_t i = begin; i < end; ++i)
-      out[i] = in[i];
+    for (int64_t r = 0; r < repeats; ++r) {
+      for (int64_t i = begin; i < end; ++i)
+        out[i] = in[i];
+      FENCE;
+    }
   }
 }
 
 void limits_copy_nontemporal(float *to, const float *from, int64_t bytes,
-                             int threads) {
+                             int threads, int64_t repeats) {
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int thread = 0; thread < threads; ++thread) {
     PIECE(bytes, threads);
     const vector *in = (const vector *)from;
     vector *out = (vector *)to;
-    for (int64_t i = begin; i < end; ++i)
-      __builtin_nontemporal_store(in[i], out + i);
+    for (int64_t r = 0; r < repeats; ++r) {
+      for (int64_t i = begin; i < end; ++i)
+        __builtin_nontemporal_store(in[i], out + i);
+      FENCE;
+    }
     /* The stores are done when the time is taken. */
     __sync_synchronize();
   }
 }
 
-float limits_read(const float *from, int64_t bytes, int threads) {
+float limits_read(const float *from, int64_t bytes, int threads,
+                  int64_t repeats) {
   float total = 0;
 #pragma omp parallel for num_threads(threads) schedule(static, 1)              \
     reduction(+ : total)
@@ -95,10 +108,13 @@ float limits_read(const float *from, int64_t bytes, int threads) {
     PIECE(bytes, threads);
     const vector *in = (const vector *)from;
     vector sums[UNROLL] = {0};
-    for (int64_t i = begin; i + UNROLL <= end; i += UNROLL)
+    for (int64_t r = 0; r < repeats; ++r) {
+      for (int64_t i = begin; i + UNROLL <= end; i += UNROLL)
 #pragma clang loop unroll(full)
-      for (int u = 0; u < UNROLL; ++u)
-        sums[u] += in[i + u];
+        for (int u = 0; u < UNROLL; ++u)
+          sums[u] += in[i + u];
+      FENCE;
+    }
     for (int u = 0; u < UNROLL; ++u)
       total += sums[u][0];
   }

@@ -12,6 +12,8 @@ from common import empty
 _FLAGS = ["-O3", "-march=native", "-mprefer-vector-width=512", "-fno-builtin",
           "-ffp-contract=fast", "-fopenmp", "-shared", "-fPIC"]
 _TRIPS = 1 << 19
+# Of arrays that are smaller than half of this, many repeats are one call.
+_REPEATED = 1 << 25
 # A measurement takes at least so long.
 _SECONDS = 2e-3
 
@@ -41,38 +43,39 @@ class Limits:
         for name, result, types in (
                 ("fma", ctypes.c_float, (size, count)),
                 ("fma_flops", size, (size, count)),
-                ("copy", None, (pointer, pointer, size, count)),
-                ("copy_nontemporal", None, (pointer, pointer, size, count)),
-                ("read", ctypes.c_float, (pointer, size, count))):
+                ("copy", None, (pointer, pointer, size, count, size)),
+                ("copy_nontemporal", None, (pointer, pointer, size, count, size)),
+                ("read", ctypes.c_float, (pointer, size, count, size))):
             function = getattr(self._lib, f"limits_{name}")
             function.restype, function.argtypes = result, types
-        self._arrays, self._size = None, 0
+        self._arrays, self._size, self._repeats = None, 0, 1
 
     def prepare(self, total):
         """Arrays for `total` bytes of traffic, all written before."""
-        unit = 256 * self.threads
+        unit = 512 * self.threads
         self._size = max(total // 2 // unit, 1) * unit
         self._arrays = None
         self._arrays = [empty((self._size // 4,), "f32") for _ in range(2)]
         for array in self._arrays:
             array[...] = 1
+        self._repeats = max(1, _REPEATED // (2 * self._size))
 
     def measure(self, name):
         """A rate, of calls that take long enough."""
         first, second = (array.ctypes.data for array in self._arrays)
         # Half of the bytes are read and half are written; of `read`, both
         # arrays are read.
+        rest = (self._size, self.threads, self._repeats)
+        moved = 2 * self._size * self._repeats
         call, amount = {
             "fma": (lambda: self._lib.limits_fma(_TRIPS, self.threads),
                     self._lib.limits_fma_flops(_TRIPS, self.threads)),
-            "copy": (lambda: self._lib.limits_copy(
-                second, first, self._size, self.threads), 2 * self._size),
+            "copy": (lambda: self._lib.limits_copy(second, first, *rest),
+                     moved),
             "nt_copy": (lambda: self._lib.limits_copy_nontemporal(
-                second, first, self._size, self.threads), 2 * self._size),
-            "read": (lambda: (
-                self._lib.limits_read(first, self._size, self.threads),
-                self._lib.limits_read(second, self._size, self.threads)),
-                     2 * self._size),
+                second, first, *rest), moved),
+            "read": (lambda: (self._lib.limits_read(first, *rest),
+                              self._lib.limits_read(second, *rest)), moved),
         }[name]
         call()
         count, begin = 0, time.perf_counter()

@@ -139,7 +139,8 @@ def tools(options):
 
 
 def say(text):
-    """Progress; one line that is written over on a terminal."""
+    """Progress: one line that is written over on a terminal, else a line each.
+    """
     if sys.stderr.isatty():
         print(f"\r\033[K{text[:shutil.get_terminal_size().columns - 1]}",
               end="", file=sys.stderr, flush=True)
@@ -155,12 +156,13 @@ class Entry:
         self.note = self.problem = ""
         self.wrong = False
         self.errors, self.samples = {}, []
-        self.once = self.spent = 0.0
+        self.first = self.once = self.spent = 0.0
 
     def check(self, case, wants, folder):
         """Runs it once and compares; fills in what went wrong."""
         try:
-            self.note = self.process.request("prepare", case, folder)
+            self.note, self.first = self.process.request("prepare", case,
+                                                         folder)
             nans = self.process.request("outputs", folder, {
                 name: (want.axis, want.indices)
                 for name, want in wants.items()})
@@ -192,10 +194,13 @@ class Entry:
         return not self.problem
 
     def calibrate(self, share):
+        """Of one that takes all of its time for a call, the first call is all
+        that is measured."""
+        if self.first > share:
+            self.once, self.samples, self.spent = (self.first, [self.first],
+                                                   self.first)
+            return
         self.once = self.process.request("calibrate")
-        if self.once > share:
-            self.samples = [self.once]
-            self.spent = self.once
 
     def measure(self, share):
         """A turn, if there is time for it."""
@@ -225,11 +230,12 @@ def _rounds(case, entries, limits, options):
     return statistics.median(found)
 
 
-def measure(case, processes, limits, options):
-    """A row of the results."""
+def measure(case, processes, limits, options, tell=lambda what: None):
+    """A row of the results. tell: is told what is being done."""
     rng = np.random.default_rng(1)
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=shared) as folder:
+        tell("inputs and the oracle")
         inputs = check.make_inputs(case, rng)
         for name, array in inputs.items():
             np.save(Path(folder) / f"{name}.npy", array)
@@ -237,7 +243,9 @@ def measure(case, processes, limits, options):
         del inputs
         entries = [Entry(name, process) for name, process in processes.items()]
         for entry in entries:
+            tell(f"check {entry.name}")
             entry.check(case, wants, folder)
+    tell("measure " + ", ".join(e.name for e in entries if e.runs()))
     try:
         limit = _rounds(case, entries, limits, options)
     finally:
@@ -312,9 +320,12 @@ def main():
     machine_limits(limits, found, options.quick)
     print(report.header(results))
     for i, case in enumerate(every):
-        say(f"[{i + 1}/{len(every)}] {case.label()}")
-        rows.append(measure(case, processes, limits, options))
-        say("")
+        begin, where = time.monotonic(), f"[{i + 1}/{len(every)}] "
+        rows.append(measure(case, processes, limits, options,
+                            lambda what: say(f"{where}{case.label()}: {what}")))
+        say(f"{where}{case.label()}: {time.monotonic() - begin:.0f} s")
+        if sys.stderr.isatty():
+            say("")
         print(report.text(rows[-1]), flush=True)
     machine_limits(limits, found, options.quick)
     results["limits"] = {name: statistics.median(rates)

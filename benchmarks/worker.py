@@ -38,7 +38,7 @@ class _Worker:
         return self.contender.version
 
     def prepare(self, case, folder):
-        """From files with the inputs; returns a note and the seconds of a
+        """From files with the inputs; returns a note and the seconds of the first
         call."""
         self.prepared = None
         self.case = case
@@ -46,8 +46,9 @@ class _Worker:
                   for name in case.inputs()}
         self.prepared = self.contender.prepare(case, inputs)
         self.prepared.poison()
+        begin = time.perf_counter()
         self.prepared.call()
-        return self.prepared.note
+        return self.prepared.note, time.perf_counter() - begin
 
     def outputs(self, folder, indices):
         """Files with the outputs of the last call, or parts of them; returns

@@ -20,6 +20,8 @@ _EPS = 1e-5
 # Numbers of arrays, from dnnl_types.h.
 _SRC, _DST, _MEAN, _VARIANCE, _SCALE, _SHIFT = 1, 17, 49, 50, 51, 52
 _DIFF_SRC, _DIFF_DST, _DIFF_SCALE, _DIFF_SHIFT = 129, 145, 255, 256
+# In f32 whatever x is: with narrower ones the library has its reference alone.
+_WEIGHTS = ("weight", "bias", "dweight", "dbias")
 _ARRAYS = {
     "softmax": {"x": _SRC, "y": _DST},
     "softmax_grad": {"y": _DST, "dy": _DIFF_DST, "dx": _DIFF_SRC},
@@ -76,8 +78,8 @@ class Contender:
             raise Unsupported("has no such primitive")
         why = ctypes.create_string_buffer(200)
         made = self._lib.onednn_make(
-            case.kernel.encode(), *case.shape, case.dtype.encode(),
-            case.dtype.encode(), why, len(why))
+            case.kernel.encode(), *case.shape, case.dtype.encode(), b"f32",
+            why, len(why))
         if not made:
             raise Unsupported(f"has none for this: {why.value.decode()}")
         handle = _Handle(self._lib, made)
@@ -85,10 +87,14 @@ class Contender:
         for name, number in _ARRAYS[case.kernel].items():
             shape, dtype = {**case.inputs(), **case.outputs()}[name]
             arrays[name] = _view(self._lib.onednn_array(made, number), shape,
-                                 dtype)
+                                 "f32" if name in _WEIGHTS else dtype)
             if name in inputs:
-                arrays[name][...] = (_variance(inputs[name]) if name == "rstd"
-                                     else inputs[name])
+                value = inputs[name]
+                if name == "rstd":
+                    value = _variance(value)
+                elif name in _WEIGHTS:
+                    value = dtypes.decode(value, dtype)
+                arrays[name][...] = value
         run = self._lib.onednn_run
 
         def call():
@@ -99,13 +105,21 @@ class Contender:
         outs = {n: arrays[n] for n in case.outputs() if n in arrays}
 
         def outputs():
-            return {n: (1 / np.sqrt(a + np.float32(_EPS)) if n == "rstd" else a)
-                    for n, a in outs.items()}
+            found = dict(outs)
+            for name, array in outs.items():
+                if name == "rstd":
+                    found[name] = 1 / np.sqrt(array + np.float32(_EPS))
+                elif name in _WEIGHTS:
+                    found[name] = dtypes.encode(array, case.dtype)
+            return found
 
-        note = self._lib.onednn_implementation(made).decode()
+        notes = [self._lib.onednn_implementation(made).decode()]
+        if "rstd" in arrays:
+            notes.append("variance for rstd")
+        if "weight" in arrays and case.dtype != "f32":
+            notes.append("weights in f32")
         return Prepared(call, outputs, lambda: fill_with_nan(outs.values()),
-                        note + ("; variance for rstd" if "rstd" in arrays
-                                else ""))
+                        "; ".join(notes))
 
 
 class _Handle:
