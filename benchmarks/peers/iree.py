@@ -38,8 +38,8 @@ class Contender:
             try:
                 made.append(self._prepare(case, _attention(case), "auto",
                                           arrays, ("o",), "attention op"))
-            except Unsupported:
-                pass
+            except Unsupported as error:
+                made[0].note += f"; attention op {error}"
         return min(made, key=_seconds) if len(made) > 1 else made[0]
 
     def _prepare(self, case, text, form, arrays, names, note):
@@ -88,7 +88,7 @@ def _attention(case):
 func.func @main(%q: {q}, %k: {k}, %v: {k}) -> {q} {{
   %scale = arith.constant {1 / math.sqrt(d):.9e} : {kind}
   %empty = tensor.empty() : {q}
-  %o = iree_linalg_ext.attention {{indexing_maps = [{maps}]}}
+  %o = iree_linalg_ext.attention <{{indexing_maps = [{maps}]}}>
       ins(%q, %k, %v, %scale : {q}, {k}, {k}, {kind}) outs(%empty : {q}) {{
     ^bb0(%score: f32):
       iree_linalg_ext.yield %score : f32
