@@ -193,14 +193,14 @@ class Entry:
     def runs(self):
         return not self.problem
 
-    def calibrate(self, share):
-        """Of one that takes all of its time for a call, the first call is all
-        that is measured."""
-        if self.first > share:
-            self.once, self.samples, self.spent = (self.first, [self.first],
-                                                   self.first)
-            return
-        self.once = self.process.request("calibrate")
+    def calibrate(self, share, total):
+        """The first call has pages to touch, and counts only for want of time
+        for a second one."""
+        self.once = self.first
+        if self.first <= total:
+            self.once = self.process.request("calibrate")
+        if self.once > share:
+            self.samples, self.spent = [self.once], self.once
 
     def measure(self, share):
         """A turn, if there is time for it."""
@@ -220,7 +220,7 @@ def _rounds(case, entries, limits, options):
     share = options.seconds / max(len(running), 1)
     for entry in running:
         time.sleep(common.SETTLE_SECONDS)
-        entry.calibrate(share)
+        entry.calibrate(share, options.seconds)
     for turn in range(options.rounds):
         time.sleep(common.SETTLE_SECONDS)
         found.append(limits.request("measure_limit", case.limit))

@@ -59,6 +59,8 @@ class Contender:
         last = []
 
         def call():
+            # What was allocated before is free to be used again.
+            last.clear()
             results = function(*arrays)
             last[:] = results if isinstance(results, tuple) else [results]
 

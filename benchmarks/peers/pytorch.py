@@ -62,11 +62,12 @@ def _owned(case, names):
 
 
 def _allocating(case, call, names, note="allocates outputs"):
-    """Of a call that returns its outputs. They are freed as the next call
-    returns, as in any program that uses them."""
+    """Of a call that returns its outputs. They are freed before the next one,
+    which may use their memory again."""
     last = []
 
     def keep():
+        last.clear()
         last[:] = call()
 
     def outputs():
