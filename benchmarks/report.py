@@ -1,5 +1,6 @@
 """Results as rows of numbers, and as text."""
 
+import math
 import statistics
 
 from limits import NAMES as LIMITS
@@ -9,7 +10,10 @@ _FLOPS_LIMITS = ("fma",)
 
 def _timing(entry):
     """What is known of a contender in a case."""
-    made = {"note": entry.note, "errors": entry.errors}
+    # JSON has no infinity: an error that is none of any size is null.
+    made = {"note": entry.note, "errors": {
+        name: error if math.isfinite(error) else None
+        for name, error in entry.errors.items()}}
     if entry.problem:
         return {**made, "problem": entry.problem, "wrong": entry.wrong}
     samples = sorted(entry.samples)

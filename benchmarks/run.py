@@ -5,6 +5,7 @@ machine can do at best, side by side. README.md says how to read the result."""
 import argparse
 import datetime
 import fnmatch
+import hashlib
 import json
 import os
 import shutil
@@ -95,11 +96,13 @@ def _cached(build, name):
     return None
 
 
-def _version():
+def _version(pol_opt):
+    """Of the tree, and the tool's hash, which may be of another one."""
     done = subprocess.run(["git", "describe", "--always", "--dirty"],
                           cwd=common.ROOT, capture_output=True, text=True,
                           check=False)
-    return done.stdout.strip() or "unknown"
+    tool = hashlib.sha256(Path(pol_opt).read_bytes()).hexdigest()[:12]
+    return f"{done.stdout.strip() or 'unknown'}, pol-opt {tool}"
 
 
 def tools(options):
@@ -120,9 +123,10 @@ def tools(options):
     # clang may be a link into that folder.
     if not (llvm / "mlir-translate").exists():
         llvm = Path(options.llvm_bin or f"/usr/lib/llvm-{major}/bin")
+    pol_opt = _first("pol-opt", [options.pol_opt, build / "bin/pol-opt",
+                                 build / "pol-opt"])
     return {
-        "pol_opt": _first("pol-opt", [options.pol_opt, build / "bin/pol-opt",
-                                      build / "pol-opt"]),
+        "pol_opt": pol_opt,
         "runtime": _first("pol's runtime", [
             options.runtime, build / "lib/libpol_runtime.so",
             build / "libpol_runtime.so"]),
@@ -130,7 +134,7 @@ def tools(options):
             options.openmp, _cached(build, "POL_OMP_LIBRARY"),
             llvm.parent / "lib/libomp.so"]),
         "llvm_bin": str(llvm), "dynamic": options.dynamic,
-        "expansion": options.expansion, "version": _version()}
+        "expansion": options.expansion, "version": _version(pol_opt)}
 
 
 # ------------------------------------------------------------------------------
@@ -193,6 +197,15 @@ class Entry:
     def runs(self):
         return not self.problem
 
+    def attempt(self, what, *arguments):
+        """Does one of what is below; who fails at it is out."""
+        if not self.runs():
+            return
+        try:
+            what(self, *arguments)
+        except Problem as problem:
+            self.problem = f"failed: {problem.args[0]}: {problem.args[1]}"
+
     def calibrate(self, share, total):
         """The first call has pages to touch, and counts only for want of time
         for a second one."""
@@ -220,13 +233,13 @@ def _rounds(case, entries, limits, options):
     share = options.seconds / max(len(running), 1)
     for entry in running:
         time.sleep(common.SETTLE_SECONDS)
-        entry.calibrate(share, options.seconds)
+        entry.attempt(Entry.calibrate, share, options.seconds)
     for turn in range(options.rounds):
         time.sleep(common.SETTLE_SECONDS)
         found.append(limits.request("measure_limit", case.limit))
         for i in range(len(running)):
             time.sleep(common.SETTLE_SECONDS)
-            running[(turn + i) % len(running)].measure(share)
+            running[(turn + i) % len(running)].attempt(Entry.measure, share)
     return statistics.median(found)
 
 
@@ -250,9 +263,9 @@ def measure(case, processes, limits, options, tell=lambda what: None):
         limit = _rounds(case, entries, limits, options)
     finally:
         for entry in entries:
-            if entry.runs():
-                entry.process.request("drop")
-    return report.row(case, entries, limit, options.threads)
+            entry.process.drop()
+    return {**report.row(case, entries, limit, options.threads),
+            "load": os.getloadavg()[0]}
 
 
 def machine_limits(limits, found, quick):

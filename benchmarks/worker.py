@@ -177,6 +177,11 @@ class Process:
             raise Problem(*answer)
         return answer
 
+    def drop(self):
+        """Frees the arrays of a case, if the process is there."""
+        if self._process is not None:
+            self._ask("drop", (), 60)
+
     def stop(self):
         if self._process is not None:
             self._connection.close()
