@@ -206,19 +206,22 @@ class Entry:
         except Problem as problem:
             self.problem = f"failed: {problem.args[0]}: {problem.args[1]}"
 
-    def calibrate(self, share, total):
+    def calibrate(self, total):
         """The first call has pages to touch, and counts only for want of time
         for a second one."""
         self.once = self.first
         if self.first <= total:
             self.once = self.process.request("calibrate")
-        if self.once > share:
-            self.samples, self.spent = [self.once], self.once
+        if 3 * self.once > total:
+            self.samples = [self.once]
 
-    def measure(self, share):
-        """A turn, if there is time for it."""
+    def measure(self, share, total):
+        """A turn, if there is time for it: three samples in any case, but for
+        one that takes too long for that."""
         warm, count = (1, 3) if 4 * self.once < share / 2 else (0, 1)
-        if self.samples and self.spent + (warm + count) * self.once > share:
+        enough = 1 if 3 * self.once > total else 3
+        if (len(self.samples) >= enough
+                and self.spent + (warm + count) * self.once > share):
             return
         begin = time.monotonic()
         self.samples += self.process.request("measure", count, warm)
@@ -233,13 +236,14 @@ def _rounds(case, entries, limits, options):
     share = options.seconds / max(len(running), 1)
     for entry in running:
         time.sleep(common.SETTLE_SECONDS)
-        entry.attempt(Entry.calibrate, share, options.seconds)
+        entry.attempt(Entry.calibrate, options.seconds)
     for turn in range(options.rounds):
         time.sleep(common.SETTLE_SECONDS)
         found.append(limits.request("measure_limit", case.limit))
         for i in range(len(running)):
             time.sleep(common.SETTLE_SECONDS)
-            running[(turn + i) % len(running)].attempt(Entry.measure, share)
+            running[(turn + i) % len(running)].attempt(
+                Entry.measure, share, options.seconds)
     return statistics.median(found)
 
 
