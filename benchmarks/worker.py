@@ -53,9 +53,7 @@ class _Worker:
                   for name in case.inputs()}
         self.prepared = self.contender.prepare(case, inputs)
         self.prepared.poison()
-        begin = time.perf_counter()
-        self.prepared.call()
-        return self.prepared.note, time.perf_counter() - begin
+        return self.prepared.note, self._seconds()
 
     def outputs(self, folder, indices):
         """Files with the outputs of the last call, or parts of them; returns
@@ -74,10 +72,9 @@ class _Worker:
         return found
 
     def calibrate(self):
-        """Seconds of a call; how many of them make a sample."""
-        begin = time.perf_counter()
-        self.prepared.call()
-        once = time.perf_counter() - begin
+        """Seconds of a call; sets how many of them make a sample."""
+        # Allocators may touch pages for a second time.
+        once = min(self._seconds() for _ in range(2))
         if once < _SAMPLE_SECONDS:
             for _ in range(20):
                 self.prepared.call()
@@ -88,6 +85,11 @@ class _Worker:
         self.calls = max(1, int(_SAMPLE_SECONDS / max(once, 1e-7)) + 1
                          if once < _SAMPLE_SECONDS else 1)
         return once
+
+    def _seconds(self):
+        begin = time.perf_counter()
+        self.prepared.call()
+        return time.perf_counter() - begin
 
     def measure(self, samples, warm):
         """Seconds of a call, so many times, each the mean of a sample's."""
