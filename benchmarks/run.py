@@ -210,8 +210,9 @@ class Entry:
         """The first call has pages to touch, and counts only for want of time
         for a second one."""
         self.once = self.first
-        if self.first <= total:
-            self.once = self.process.request("calibrate")
+        if self.first <= 5 * total:
+            self.once = self.process.request(
+                "calibrate", 2 if 2 * self.first <= total else 1)
         if 3 * self.once > total:
             self.samples = [self.once]
 

@@ -71,10 +71,10 @@ class _Worker:
             np.save(Path(folder) / f"out-{name}.npy", part)
         return found
 
-    def calibrate(self):
+    def calibrate(self, tries):
         """Seconds of a call; sets how many of them make a sample."""
         # Allocators may touch pages for a second time.
-        once = min(self._seconds() for _ in range(2))
+        once = min(self._seconds() for _ in range(tries))
         if once < _SAMPLE_SECONDS:
             for _ in range(20):
                 self.prepared.call()

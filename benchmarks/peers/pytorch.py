@@ -6,7 +6,7 @@ import math
 import numpy as np
 import torch
 
-from common import Prepared, copied, empty, fill_with_nan
+from common import Prepared, copied, dtypes, empty, fill_with_nan
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 _aten = torch.ops.aten
@@ -101,52 +101,57 @@ def _rms_norm_grad(case, t):
                        "by autograd; allocates outputs")
 
 
-def _statistics(case):
-    """Of the type that PyTorch wants, that of x."""
+def _f32_weights(case, t, names):
+    """Weights in f32, and outputs for them: with narrower ones PyTorch adds up
+    gradients, and has statistics, in that type."""
     rows = case.shape[0]
-    return tuple(torch.empty((rows, 1), dtype=_TYPES[case.dtype])
-                 for _ in range(2))
+    weights = {n: t[n].float() for n in ("weight", "bias") if n in t}
+    outs = {}
+    for name in names:
+        shape, dtype = case.outputs()[name]
+        outs[name] = empty(shape, dtype if name in ("y", "dx") else "f32")
+    tensors = {n: _tensor(a, case.dtype_of(n) if n in ("y", "dx") else "f32")
+               for n, a in outs.items()}
+    for name in ("mean", "rstd"):
+        if name in tensors:
+            tensors[name] = tensors[name].view(rows, 1)
+
+    def outputs():
+        return {n: dtypes.encode(a, case.dtype) if n in ("dweight", "dbias")
+                else a for n, a in outs.items()}
+
+    def prepared(call):
+        return Prepared(call, outputs, lambda: fill_with_nan(outs.values()),
+                        "" if case.dtype == "f32" else "weights in f32")
+
+    return weights, tensors, prepared
 
 
 def _layer_norm(case, t):
-    outs, prepared = _owned(case, ("y", "mean", "rstd"))
-    length, rows = case.shape[1], case.shape[0]
-    if case.dtype == "f32":
-        mean, rstd = (outs[n].view(rows, 1) for n in ("mean", "rstd"))
+    weights, outs, prepared = _f32_weights(case, t, ("y", "mean", "rstd"))
 
-        def call():
-            _aten.native_layer_norm.out(
-                t["x"], [length], t["weight"], t["bias"], _EPS,
-                out0=outs["y"], out1=mean, out2=rstd)
-
-        return prepared(call)
-    outs, prepared = _owned(case, ("y",))
-    mean, rstd = _statistics(case)
-
-    def call_narrow():
+    def call():
         _aten.native_layer_norm.out(
-            t["x"], [length], t["weight"], t["bias"], _EPS, out0=outs["y"],
-            out1=mean, out2=rstd)
+            t["x"], [case.shape[1]], weights["weight"], weights["bias"], _EPS,
+            out0=outs["y"], out1=outs["mean"], out2=outs["rstd"])
 
-    return prepared(call_narrow, f"statistics in {case.dtype}")
+    return prepared(call)
 
 
 def _layer_norm_grad(case, t):
-    outs, prepared = _owned(case, ("dx", "dweight", "dbias"))
+    weights, outs, prepared = _f32_weights(case, t, ("dx", "dweight", "dbias"))
     rows, length = case.shape
-    kind = _TYPES[case.dtype]
-    mean, rstd = (t[n].view(rows, 1).to(kind) for n in ("mean", "rstd"))
+    mean, rstd = (t[n].view(rows, 1) for n in ("mean", "rstd"))
     # Not read, but without it there is no gradient of it.
-    bias = torch.zeros_like(t["weight"])
+    bias = torch.zeros_like(weights["weight"])
 
     def call():
         _aten.native_layer_norm_backward.out(
-            t["dy"], t["x"], [length], mean, rstd, t["weight"], bias,
+            t["dy"], t["x"], [length], mean, rstd, weights["weight"], bias,
             [True, True, True], out0=outs["dx"], out1=outs["dweight"],
             out2=outs["dbias"])
 
-    return prepared(call, "" if case.dtype == "f32"
-                    else f"statistics in {case.dtype}")
+    return prepared(call)
 
 
 def _softmax(case, t):
