@@ -5,6 +5,8 @@ process; one that crashes is gone alone. The parent knows a contender as a
 `Process`, whose requests are the methods of `_Worker`.
 """
 
+import ctypes
+import gc
 import importlib
 import multiprocessing
 import os
@@ -105,7 +107,13 @@ class _Worker:
         return found
 
     def drop(self):
+        """Frees all that a case has, and what malloc keeps of it."""
         self.prepared = None
+        gc.collect()
+        try:
+            ctypes.CDLL(None).malloc_trim(0)
+        except AttributeError:
+            pass  # No glibc.
 
     def prepare_limits(self, total):
         self.contender.prepare(total)
