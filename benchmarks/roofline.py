@@ -103,8 +103,8 @@ def _roofs(axes, limits):
         other = limits["nt_copy" if name == "read" else "read"]
         away = -6 if limits[name] >= other else 16
         turned = math.radians(angle)
-        labels.append((ax + (bx - ax) * 0.6 - away * math.sin(turned),
-                       ay + (by - ay) * 0.6 + away * math.cos(turned),
+        labels.append((ax + (bx - ax) * 0.82 - away * math.sin(turned),
+                       ay + (by - ay) * 0.82 + away * math.cos(turned),
                        f"{text}, {rate:.1f} GB/s", "middle", angle))
     for x, y, text, anchor, angle in labels:
         turn = {} if angle is None else {

@@ -22,6 +22,7 @@ import cases
 import check
 import common
 import report
+import roofline
 from limits import NAMES as LIMITS
 from worker import Problem, Process
 
@@ -311,6 +312,16 @@ def chosen(options):
         for part in options.only)]
 
 
+def save(options, results, found):
+    """What there is so far. found: rates of the machine's limits."""
+    results["limits"] = {name: statistics.median(rates)
+                         for name, rates in found.items()}
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+    if options.plot and results["rows"]:
+        Path(options.plot).write_text(roofline.svg(results))
+
+
 def main():
     options = arguments()
     if options.quick:
@@ -337,27 +348,27 @@ def main():
     say("measure the machine's limits")
     machine_limits(limits, found, options.quick)
     print(report.header(results))
-    for i, case in enumerate(every):
-        begin, where = time.monotonic(), f"[{i + 1}/{len(every)}] "
-        rows.append(measure(case, processes, limits, options,
-                            lambda what: say(f"{where}{case.label()}: {what}")))
-        say(f"{where}{case.label()}: {time.monotonic() - begin:.0f} s")
-        if sys.stderr.isatty():
-            say("")
-        print(report.text(rows[-1]), flush=True)
-    machine_limits(limits, found, options.quick)
-    results["limits"] = {name: statistics.median(rates)
-                         for name, rates in found.items()}
+    try:
+        for i, case in enumerate(every):
+            begin, where = time.monotonic(), f"[{i + 1}/{len(every)}] "
+            rows.append(measure(
+                case, processes, limits, options,
+                lambda what: say(f"{where}{case.label()}: {what}")))
+            say(f"{where}{case.label()}: {time.monotonic() - begin:.0f} s")
+            if sys.stderr.isatty():
+                say("")
+            print(report.text(rows[-1]), flush=True)
+            save(options, results, found)
+        machine_limits(limits, found, options.quick)
+    except KeyboardInterrupt:
+        print(f"stopped after {len(rows)} of {len(every)} cases",
+              file=sys.stderr)
+    save(options, results, found)
     for process in (*processes.values(), limits):
         process.stop()
     print(report.summary(results))
-    if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
-    if options.plot:
-        import roofline  # pylint: disable=import-outside-toplevel
-        Path(options.plot).write_text(roofline.svg(results))
     bad = [row for row in rows if row["pol"].get("problem")]
-    return 1 if bad else 0
+    return 1 if bad or len(rows) < len(every) else 0
 
 
 if __name__ == "__main__":
