@@ -13,7 +13,7 @@ import numpy as np
 from common import dtypes, empty, oracle
 
 SAMPLED_ELEMENTS = 1 << 22
-SAMPLED_SCORES = 1 << 26
+SAMPLED_SCORES = 1 << 25
 _CHUNK = 1 << 20
 
 # How far off a peer may be, relative to the size of the terms and times what
@@ -40,8 +40,10 @@ def _chunks(rows, length):
     return [slice(b, min(b + step, rows)) for b in range(0, rows, step)]
 
 
-def _in_parallel(function, items):
-    with ThreadPoolExecutor(2) as pool:
+def _in_parallel(function, items, elements=_CHUNK):
+    """elements: of the matrices that an item needs, a dozen of them and more in
+    float64: large ones are not there twice."""
+    with ThreadPoolExecutor(2 if elements < 1 << 23 else 1) as pool:
         return list(pool.map(function, items))
 
 
@@ -88,7 +90,8 @@ def _forward_of_heads(case, inputs):
             inputs[name][b, h] = values[name][0, 0]
 
     b, h = case.shape[:2]
-    _in_parallel(one, [(i, j) for i in range(b) for j in range(h)])
+    _in_parallel(one, [(i, j) for i in range(b) for j in range(h)],
+                 case.shape[3] * case.shape[4])
 
 
 def _forward_of_rows(case, inputs, rng):
@@ -225,7 +228,7 @@ def _wanted_heads(case, inputs, rng):
                 None, _options(case))
         return oracle.attention(a["q"], a["k"], a["v"], None, _options(case))
 
-    found = _in_parallel(one, sample)
+    found = _in_parallel(one, sample, s * t)
     return {name: Want(*(np.concatenate([f[i][name] for f in found], axis=1)
                          for i in (0, 1)),
                        rank=1 if name in ("max", "sum") else 2,
