@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -323,6 +324,8 @@ def save(options, results, found):
 
 
 def main():
+    # To be stopped is to be interrupted: files in memory go, results stay.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     options = arguments()
     if options.quick:
         options.rounds, options.seconds = 1, min(options.seconds, 0.5)
