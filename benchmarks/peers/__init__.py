@@ -1,0 +1,1 @@
+"""The libraries that pol is measured beside, a file for each."""
