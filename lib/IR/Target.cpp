@@ -131,16 +131,22 @@ static TargetSystemSpecAttr getSystem(Operation *op) {
       DLTIDialect::kTargetSystemDescAttrName);
 }
 
-TargetAttr mlir::pol::lookupTarget(Operation *op) {
+Attribute mlir::pol::lookupTargetEntry(Operation *op) {
   MLIRContext *context = op->getContext();
-  if (TargetSystemSpecAttr system = getSystem(op))
-    if (auto device =
-            system.getDeviceSpecForDeviceID(StringAttr::get(context, kDevice)))
-      if (DataLayoutEntryInterface entry =
-              device->getSpecForIdentifier(StringAttr::get(context, kEntry)))
-        if (auto target = dyn_cast<TargetAttr>(entry.getValue()))
-          return target;
-  return {};
+  TargetSystemSpecAttr system = getSystem(op);
+  if (!system)
+    return {};
+  auto device =
+      system.getDeviceSpecForDeviceID(StringAttr::get(context, kDevice));
+  if (!device)
+    return {};
+  DataLayoutEntryInterface entry =
+      device->getSpecForIdentifier(StringAttr::get(context, kEntry));
+  return entry ? entry.getValue() : Attribute();
+}
+
+TargetAttr mlir::pol::lookupTarget(Operation *op) {
+  return dyn_cast_or_null<TargetAttr>(lookupTargetEntry(op));
 }
 
 TargetAttr mlir::pol::getTarget(Operation *op) {

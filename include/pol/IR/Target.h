@@ -26,6 +26,8 @@ ArrayRef<StringRef> getTargetNames();
 /// The machine that this runs on, for so many workers.
 TargetAttr getHostTarget(MLIRContext *context, int64_t maxWorkers);
 
+/// What the module of an op carries in the place of a target, null if nothing.
+Attribute lookupTargetEntry(Operation *op);
 /// The target that the module of an op carries, null if it carries none.
 TargetAttr lookupTarget(Operation *op);
 /// The same, or that of x86-64-v3.

@@ -40,8 +40,6 @@ public:
   void build(OpBuilder &builder);
 
 private:
-  void forEachQuery(OpBuilder &builder,
-                    function_ref<void(OpBuilder &, ValueRange)> body);
   void clear(OpBuilder &builder, ValueRange query);
   void addBlock(OpBuilder &builder, ValueRange query, IndexRange block);
   void addValues(OpBuilder &builder, ValueRange query, IndexRange kept,
@@ -101,6 +99,22 @@ Value Decoding::getLength(OpBuilder &builder, Value batch) {
   return lengths ? loadWithin(builder, loc, lengths, batch,
                               constant(builder, 0), capacity)
                  : capacity;
+}
+
+void Decoding::forEachQuery(OpBuilder &builder, Value batch, Value keyHead,
+                            function_ref<void(OpBuilder &, ValueRange)> body) {
+  Value first = arith::MulIOp::create(builder, loc, keyHead, groupSize);
+  // Where there are no heads, groups have one nevertheless.
+  Value last = buildMin(builder, loc, heads,
+                        arith::AddIOp::create(builder, loc, first, groupSize));
+  Value zero = constant(builder, 0);
+  buildLoop(builder, loc, first, last, 1,
+            [&](OpBuilder &outer, Location, ValueRange head) {
+              buildLoop(outer, loc, zero, queries, 1,
+                        [&](OpBuilder &b, Location, ValueRange position) {
+                          body(b, {batch, head.front(), position.front()});
+                        });
+            });
 }
 
 IndexRange Decoding::getKeys(OpBuilder &builder, Value length, Value position) {
@@ -212,26 +226,6 @@ SplitExpansion::SplitExpansion(OpBuilder &builder, Decoding &decoding,
       scores(memref::AllocaOp::create(builder, loc,
                                       MemRefType::get(kBlockKeys, type))) {}
 
-/// The queries of all heads that read the head of keys: batch, head and
-/// position.
-void SplitExpansion::forEachQuery(
-    OpBuilder &builder, function_ref<void(OpBuilder &, ValueRange)> body) {
-  Value first =
-      arith::MulIOp::create(builder, loc, keyHead, decoding.groupSize);
-  // Where there are no heads, groups have one nevertheless.
-  Value last =
-      buildMin(builder, loc, decoding.heads,
-               arith::AddIOp::create(builder, loc, first, decoding.groupSize));
-  Value zero = decoding.constant(builder, 0);
-  buildLoop(builder, loc, first, last, 1,
-            [&](OpBuilder &outer, Location, ValueRange head) {
-              buildLoop(outer, loc, zero, decoding.queries, 1,
-                        [&](OpBuilder &b, Location, ValueRange position) {
-                          body(b, {batch, head.front(), position.front()});
-                        });
-            });
-}
-
 /// An empty split: M = −∞, L = 0 and sums of 0.
 void SplitExpansion::clear(OpBuilder &builder, ValueRange query) {
   FloatBuilder floats{builder, loc, type};
@@ -326,17 +320,19 @@ void SplitExpansion::addValues(OpBuilder &builder, ValueRange query,
 void SplitExpansion::build(OpBuilder &builder) {
   length = decoding.getLength(builder, batch);
   IndexRange keys = decoding.getSplit(builder, length, split);
-  forEachQuery(builder,
-               [&](OpBuilder &b, ValueRange query) { clear(b, query); });
+  decoding.forEachQuery(
+      builder, batch, keyHead,
+      [&](OpBuilder &b, ValueRange query) { clear(b, query); });
   buildLoop(builder, loc, keys.begin, keys.end, kBlockKeys,
             [&](OpBuilder &b, Location, ValueRange begin) {
               firstOfBlock = begin.front();
               IndexRange block =
                   buildBlock(b, loc, firstOfBlock, keys.end, kBlockKeys);
               rows.build(b, batch, keyHead, block);
-              forEachQuery(b, [&](OpBuilder &inner, ValueRange query) {
-                addBlock(inner, query, block);
-              });
+              decoding.forEachQuery(b, batch, keyHead,
+                                    [&](OpBuilder &inner, ValueRange query) {
+                                      addBlock(inner, query, block);
+                                    });
             });
 }
 

@@ -24,6 +24,10 @@ public:
 
   /// The number of keys of a sequence.
   Value getLength(OpBuilder &builder, Value batch);
+  /// Builds loops over the queries of all heads that read a head of keys:
+  /// batch, head and position.
+  void forEachQuery(OpBuilder &builder, Value batch, Value keyHead,
+                    function_ref<void(OpBuilder &, ValueRange query)> body);
   /// The keys that a query keeps, of so many.
   IndexRange getKeys(OpBuilder &builder, Value length, Value position);
   /// The keys of one split: an equal part of those that any query keeps.

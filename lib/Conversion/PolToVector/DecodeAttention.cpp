@@ -48,8 +48,6 @@ private:
   VectorBuilder vectors(OpBuilder &builder) const {
     return {builder, loc, type};
   }
-  void forEachQuery(OpBuilder &builder,
-                    function_ref<void(OpBuilder &, ValueRange)> body);
   using ColumnsFn = function_ref<SmallVector<Value>(
       VectorBuilder &, Value column, Value mask, ValueRange running)>;
   SmallVector<Value> overColumns(OpBuilder &builder, Value length,
@@ -75,26 +73,6 @@ private:
   Value firstOfBlock;
 };
 } // namespace
-
-/// The queries of all heads that read the head of keys: batch, head and
-/// position.
-void VectorSplit::forEachQuery(
-    OpBuilder &builder, function_ref<void(OpBuilder &, ValueRange)> body) {
-  Value first =
-      arith::MulIOp::create(builder, loc, keyHead, decoding.groupSize);
-  // Where there are no heads, groups have one nevertheless.
-  Value last =
-      buildMin(builder, loc, decoding.heads,
-               arith::AddIOp::create(builder, loc, first, decoding.groupSize));
-  Value zero = decoding.constant(builder, 0);
-  buildLoop(builder, loc, first, last, 1,
-            [&](OpBuilder &outer, Location, ValueRange head) {
-              buildLoop(outer, loc, zero, decoding.queries, 1,
-                        [&](OpBuilder &b, Location, ValueRange position) {
-                          body(b, {batch, head.front(), position.front()});
-                        });
-            });
-}
 
 /// Runs the body for all vectors of columns, the last of which may be a part.
 SmallVector<Value> VectorSplit::overColumns(OpBuilder &builder, Value length,
@@ -268,17 +246,19 @@ void VectorSplit::addValues(OpBuilder &builder, ValueRange query,
 void VectorSplit::build(OpBuilder &builder) {
   length = decoding.getLength(builder, batch);
   IndexRange keys = decoding.getSplit(builder, length, split);
-  forEachQuery(builder,
-               [&](OpBuilder &b, ValueRange query) { clear(b, query); });
+  decoding.forEachQuery(
+      builder, batch, keyHead,
+      [&](OpBuilder &b, ValueRange query) { clear(b, query); });
   buildLoop(builder, loc, keys.begin, keys.end, lanes,
             [&](OpBuilder &b, Location, ValueRange begin) {
               firstOfBlock = begin.front();
               IndexRange block =
                   buildBlock(b, loc, firstOfBlock, keys.end, lanes);
               rows.build(b, batch, keyHead, block);
-              forEachQuery(b, [&](OpBuilder &inner, ValueRange query) {
-                addBlock(inner, query, block);
-              });
+              decoding.forEachQuery(b, batch, keyHead,
+                                    [&](OpBuilder &inner, ValueRange query) {
+                                      addBlock(inner, query, block);
+                                    });
             });
 }
 

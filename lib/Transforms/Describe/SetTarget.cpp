@@ -37,6 +37,14 @@ struct SetTarget : pol::impl::SetTargetBase<SetTarget> {
     if (cpu == "none")
       return setTarget(module, nullptr);
     MLIRContext *context = &getContext();
+    Attribute entry = lookupTargetEntry(module);
+    if (entry && !isa<TargetAttr>(entry)) {
+      mlir::emitError(module.getLoc())
+          << "expected pol.target of the device CPU to be a #pol.target, but "
+             "got "
+          << entry;
+      return signalPassFailure();
+    }
     TargetAttr target = cpu.empty() ? getTarget(module) : lookup(context, cpu);
     if (!target) {
       mlir::emitError(module.getLoc())

@@ -10,6 +10,8 @@
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not pol-opt %s --pol-set-target=max-workers=-1 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=WORKERS
+// RUN: sed 's/test.another = 1/dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"pol.target" = 5>>/' %s \
+// RUN:   | not pol-opt --pol-set-target 2>&1 | FileCheck %s --check-prefix=NUMBER
 
 // V4: "pol.target" = #pol.target<vector_bits = 512, vector_registers = 32, {{.*}} max_workers = 8, f16 = true>
 // NEON: #pol.target<vector_bits = 128, vector_registers = 32, {{.*}} max_workers = 3, f16 = true>
@@ -20,5 +22,6 @@
 // NONE: test.another = 1
 // UNKNOWN: error: expected the cpu to be x86-64-v2, x86-64-v3, x86-64-v4, neon, host or none, but got 'pentium'
 // WORKERS: error: expected max_workers to be 1 to 65536, but got -1
+// NUMBER: error: expected pol.target of the device CPU to be a #pol.target, but got 5 : i64
 module attributes {test.another = 1} {
 }
