@@ -184,10 +184,12 @@ class Entry:
             self.errors[name] = relative
             # Written so that a NaN fails.
             if found_nan or not ratio <= 1:
+                self.problem += (f"; {name} is" if self.wrong else
+                                 f"WRONG: {name} is")
+                self.problem += (f" off by {relative:.2g}, {ratio:.2g} of what "
+                                 "is allowed"
+                                 + (", and has NaN" if found_nan else ""))
                 self.wrong = True
-                self.problem = (f"WRONG: {name} is off by {relative:.2g}, "
-                                f"{ratio:.2g} of what is allowed"
-                                + (", and has NaN" if found_nan else ""))
         if self.name == "pol" and set(nans) != set(wants):
             self.wrong, self.problem = True, "WRONG: outputs are missing"
         missing = [name for name in wants if name not in nans]

@@ -102,8 +102,8 @@ def _rms_norm_grad(case, t):
 
 
 def _f32_weights(case, t, names):
-    """Weights in f32, and outputs for them: with narrower ones PyTorch adds up
-    gradients, and has statistics, in that type."""
+    """Weights in f32, and outputs for them: with narrower ones PyTorch has
+    statistics in that type."""
     rows = case.shape[0]
     weights = {n: t[n].float() for n in ("weight", "bias") if n in t}
     outs = {}
