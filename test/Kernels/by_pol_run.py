@@ -12,6 +12,7 @@ import tempfile
 import time
 
 import rows
+import workspace
 from attention_cases import TYPES, Call, Extents, Static
 from attention_suite import run_all
 from driver import Failed
@@ -117,8 +118,11 @@ def attention_kernels(suite):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pol-run", required=True, help="the tool")
+    parser.add_argument("--pol-opt", required=True,
+                        help="says what the machine is that it compiles for")
     options = parser.parse_args()
     begin = time.monotonic()
+    workspace.use_target(options.pol_opt, "vector")
     with tempfile.TemporaryDirectory() as folder:
         suite = PolRunSuite(PolRunTools(options.pol_run, folder), seed=2)
         row_kernels(suite)

@@ -20,6 +20,7 @@ import numpy as np
 import cases
 import paths  # noqa: F401
 import dtypes
+import workspace
 from attention_cases import Extents
 from suite import Suite
 from variant import VariantCall
@@ -126,6 +127,7 @@ def main():
     parser.add_argument("--pol-opt", required=True)
     parser.add_argument("--llvm-bin", required=True)
     options = parser.parse_args()
+    workspace.use_target(options.pol_opt, "vector")
     # Copies: options of pol-run name files.
     every = list(functions())
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count())) as pool:

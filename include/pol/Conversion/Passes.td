@@ -93,8 +93,9 @@ def ConvertPolToVector : Pass<"convert-pol-to-vector", "::mlir::ModuleOp"> {
     module carries (`pol-set-target`). Rows, or blocks of queries, are an
     `scf.parallel`; how they are split depends on shapes and the target alone, and
     so does every result. What the tuned expansion does not cover goes the way of
-    `convert-pol-to-linalg`: arrays whose rows have gaps or no columns, and f16
-    where the target cannot convert it.
+    `convert-pol-to-linalg`: arrays whose rows have gaps or no columns, f16 where
+    the target cannot convert it, and attention without a workspace, or in a module
+    that names no target: a workspace is then described for none.
 
     ```mlir
     pol.rms_norm ins(%x, %w : memref<?x64xf32>, memref<64xf32>)

@@ -477,10 +477,16 @@ static void expandAttention(OpBuilder &builder, AttentionOp op,
   Forward(builder, op, target).build(builder);
 }
 
+/// Whether there is a workspace that was described for a target: for none, it
+/// is empty.
+static bool canExpandAttention(AttentionOp op) {
+  Value workspace = op.getWorkspace();
+  return workspace && hasVectorRows(workspace) && lookupTarget(op) &&
+         cast<MemRefType>(workspace.getType()).getDimSize(0) != 0;
+}
+
 void mlir::pol::populateAttentionToVectorPatterns(RewritePatternSet &patterns,
                                                   TargetAttr target) {
   patterns.add<ExpandToVector<AttentionOp>>(
-      patterns.getContext(), expandAttention, target, [](AttentionOp op) {
-        return op.getWorkspace() && hasVectorRows(op.getWorkspace());
-      });
+      patterns.getContext(), expandAttention, target, canExpandAttention);
 }

@@ -16,8 +16,10 @@
 using namespace mlir;
 using namespace mlir::pol;
 
-/// Products that are added one after the other.
-static constexpr int64_t kStepsPerBlock = 64;
+/// Steps that are summed by themselves, the products of the lesser number one
+/// after the other: an addend goes through 64 additions, 16 more, and one for
+/// each 1024 steps.
+static constexpr int64_t kBlocks[] = {1024, 64};
 
 SmallVector<Value> RegisterTile::sum(OpBuilder &builder, IndexRange steps,
                                      NumberFn number, VectorFn vector) const {
@@ -45,13 +47,26 @@ SmallVector<Value> RegisterTile::sum(OpBuilder &builder, IndexRange steps,
 SmallVector<Value> RegisterTile::sumBlocks(OpBuilder &builder, IndexRange steps,
                                            NumberFn number,
                                            VectorFn vector) const {
+  ArrayRef<int64_t> blocks(kBlocks);
   std::optional<int64_t> begin = getConstantIntValue(steps.begin);
   std::optional<int64_t> end = getConstantIntValue(steps.end);
-  if (begin && end && *end - *begin <= 2 * kStepsPerBlock)
+  // Two blocks of the least size are as good as one.
+  while (begin && end && !blocks.empty() &&
+         *end - *begin <= (blocks.size() == 1 ? 2 : 1) * blocks.front())
+    blocks = blocks.drop_front();
+  return sumBlocks(builder, steps, blocks, number, vector);
+}
+
+SmallVector<Value> RegisterTile::sumBlocks(OpBuilder &builder, IndexRange steps,
+                                           ArrayRef<int64_t> blocks,
+                                           NumberFn number,
+                                           VectorFn vector) const {
+  if (blocks.empty())
     return sum(builder, steps, number, vector);
   auto build = [&](OpBuilder &b, Location, Value first, ValueRange running) {
-    IndexRange part = buildBlock(b, loc, first, steps.end, kStepsPerBlock);
-    SmallVector<Value> sums = sum(b, part, number, vector);
+    IndexRange part = buildBlock(b, loc, first, steps.end, blocks.front());
+    SmallVector<Value> sums =
+        sumBlocks(b, part, blocks.drop_front(), number, vector);
     VectorBuilder v{b, loc, type};
     for (auto [sum, total] : llvm::zip(sums, running))
       sum = v.add(total, sum);
@@ -61,7 +76,7 @@ SmallVector<Value> RegisterTile::sumBlocks(OpBuilder &builder, IndexRange steps,
                            VectorBuilder{builder, loc, type}.constant(0.0));
   auto loop = scf::ForOp::create(
       builder, loc, steps.begin, steps.end,
-      arith::ConstantIndexOp::create(builder, loc, kStepsPerBlock), zeros,
+      arith::ConstantIndexOp::create(builder, loc, blocks.front()), zeros,
       build);
   return SmallVector<Value>(loop.getResults());
 }

@@ -32,6 +32,11 @@ struct RegisterTile {
   /// The same of however many, in blocks that are summed by themselves.
   SmallVector<Value> sumBlocks(OpBuilder &builder, IndexRange steps,
                                NumberFn number, VectorFn vector) const;
+
+private:
+  SmallVector<Value> sumBlocks(OpBuilder &builder, IndexRange steps,
+                               ArrayRef<int64_t> blocks, NumberFn number,
+                               VectorFn vector) const;
 };
 
 } // namespace mlir::pol

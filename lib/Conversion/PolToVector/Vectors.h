@@ -58,11 +58,11 @@ struct VectorBuilder {
   /// NaN is found otherwise.
   Value larger(Value lhs, Value rhs);
   Value select(Value mask, Value lhs, Value rhs);
-  /// exp, within an ulp, for what is at most 88 (f64: 709); what is less than
+  /// exp, within 1.2 ulp, for what is at most 88 (f64: 709); what is less than
   /// the least number is 0.
   Value exp(Value value);
-  /// The same for what is not positive, within 1 + |x|/8 ulp, and 0 where that
-  /// would be no normal number.
+  /// The same for what is not positive, within 1.2 + |x|/4 ulp, and 0 where
+  /// that would be no normal number.
   Value expOfNegative(Value value);
 
   /// One number of all lanes, in the order of a tree.

@@ -1,7 +1,13 @@
-// RUN: pol-opt %s --convert-pol-to-vector --canonicalize --cse \
+// RUN: pol-opt %s --pol-set-target --convert-pol-to-vector --canonicalize --cse \
 // RUN:   --split-input-file | FileCheck %s
 // RUN: pol-opt %s --pol-set-target=cpu=x86-64-v4 --convert-pol-to-vector \
 // RUN:   --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=V4
+// RUN: pol-opt %s --convert-pol-to-vector --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=REFERENCE
+
+// Without a target, a workspace has been described for none, and is empty.
+
+// REFERENCE-NOT: vector.fma
 
 // Workers share blocks of queries. Products of queries and keys are summed in a
 // register tile of 6 by 2 vectors, 8 by 3 where there are 32 registers; so are
