@@ -1,4 +1,4 @@
-// build/bin/pol-run examples/training_step.mlir --entry training_step --input 2x4x32x16xf32=normal:1 --input 16xbf16=ones --input 2x2x32x16xf32=normal:2 --input 2x2x32x16xf32=normal:3 --input 2x4x32x16xf32=normal:4 --space arena:256K --strict --memory-report
+// build/bin/pol-run examples/training_step.mlir --entry training_step --input 2x4x32x16xf32=normal:1 --input 16xbf16=ones --input 2x2x32x16xf32=normal:2 --input 2x2x32x16xf32=normal:3 --input 2x4x32x16xf32=normal:4 --space arena --strict --memory-report
 //
 // One training step: forward, loss, backward.
 //
