@@ -71,11 +71,9 @@ AttentionWorkspace::AttentionWorkspace(OpBuilder &builder, Location loc,
   part = extents.add(result, resultSize);
   scores = extents.add(part, resultSize);
   int64_t keyRows = llvm::alignTo(tiling.keys, tiling.rows);
-  packedKeys = extents.add(scores, extents.constant(keyRows * tiling.queries));
-  packedValues = extents.add(packedKeys, extents.multiply(depth, tiling.keys));
   // Each worker's part begins where a vector may.
   size = extents.roundUp(
-      extents.add(packedValues, extents.multiply(valueDepth, tiling.keys)), 64);
+      extents.add(scores, extents.constant(keyRows * tiling.queries)), 64);
 }
 
 /// What depends on the target is known where code is built, and no earlier.

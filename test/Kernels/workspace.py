@@ -36,5 +36,4 @@ def shape(depth, value_depth):
     vectors, rows = _TILES[_target["vector_registers"] >= 32]
     queries = vectors * _target["vector_bits"] // 32
     lines = depth + 2 * _up(value_depth, rows) + _up(_KEYS, rows)
-    size = lines * queries + _KEYS * (depth + value_depth)
-    return (_target["max_workers"], _up(size, _ALIGNMENT))
+    return (_target["max_workers"], _up(lines * queries, _ALIGNMENT))

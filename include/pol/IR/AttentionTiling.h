@@ -36,9 +36,6 @@ struct AttentionWorkspace {
   OpFoldResult result, part;
   /// Scores, then weights: [keys, queries].
   OpFoldResult scores;
-  /// Keys and values of a tile, in the type of accumulation, where theirs is
-  /// another: [keys, D] and [keys, Dv].
-  OpFoldResult packedKeys, packedValues;
   OpFoldResult size;
 
   AttentionWorkspace(OpBuilder &builder, Location loc, TargetAttr target,

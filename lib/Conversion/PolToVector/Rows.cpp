@@ -35,7 +35,7 @@ static constexpr int64_t kPrefetchedPart = 8;
 static constexpr int64_t kUnroll = 4;
 
 Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target)
-    : loc(loc), target(target), array(array) {
+    : loc(loc) {
   auto arrayType = cast<MemRefType>(array.getType());
   type = getAccumulationType(arrayType.getElementType());
   lanes = target.getVectorBits() / type.getWidth();

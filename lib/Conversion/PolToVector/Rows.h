@@ -122,8 +122,6 @@ private:
                              ValueRange initial, CombineFn body);
 
   Location loc;
-  TargetAttr target;
-  Value array;
   FloatType type;
   int64_t lanes;
   OpFoldResult length;

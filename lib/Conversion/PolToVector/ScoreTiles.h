@@ -8,8 +8,8 @@
 
 // A tile of scores: keys by queries, in a worker's part of the workspace.
 
-#ifndef POL_LIB_CONVERSION_POLTOVECTOR_SCORETILE_H
-#define POL_LIB_CONVERSION_POLTOVECTOR_SCORETILE_H
+#ifndef POL_LIB_CONVERSION_POLTOVECTOR_SCORETILES_H
+#define POL_LIB_CONVERSION_POLTOVECTOR_SCORETILES_H
 
 #include "../PolToLinalg/AttentionScores.h"
 #include "RegisterTile.h"
@@ -131,4 +131,4 @@ private:
 
 } // namespace mlir::pol
 
-#endif // POL_LIB_CONVERSION_POLTOVECTOR_SCORETILE_H
+#endif // POL_LIB_CONVERSION_POLTOVECTOR_SCORETILES_H
