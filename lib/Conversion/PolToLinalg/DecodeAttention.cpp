@@ -55,7 +55,6 @@ private:
   TileSums tileSums;
   /// Scores of a block, and then their exponentials.
   Value scores;
-  Value firstOfBlock;
 };
 } // namespace
 
@@ -173,7 +172,7 @@ Value Decoding::getScore(OpBuilder &builder, ValueRange query,
 //===----------------------------------------------------------------------===//
 
 BlockRows::BlockRows(OpBuilder &builder, Decoding &decoding, int64_t blockKeys)
-    : decoding(decoding), loc(decoding.loc) {
+    : decoding(decoding), loc(decoding.loc), blockKeys(blockKeys) {
   if (!decoding.pageSize)
     return;
   auto type = MemRefType::get(blockKeys, builder.getIndexType());
@@ -181,11 +180,25 @@ BlockRows::BlockRows(OpBuilder &builder, Decoding &decoding, int64_t blockKeys)
   rows = memref::AllocaOp::create(builder, loc, type);
 }
 
-void BlockRows::build(OpBuilder &builder, Value batchOfBlock,
-                      Value keyHeadOfBlock, IndexRange range) {
-  batch = batchOfBlock;
-  keyHead = keyHeadOfBlock;
-  first = range.begin;
+void BlockRows::forEachBlock(OpBuilder &builder, Value batchOfKeys,
+                             Value headOfKeys, IndexRange keys,
+                             function_ref<void(OpBuilder &, IndexRange)> body) {
+  batch = batchOfKeys;
+  keyHead = headOfKeys;
+  buildLoop(builder, loc, keys.begin, keys.end, blockKeys,
+            [&](OpBuilder &b, Location, ValueRange begin) {
+              first = begin.front();
+              IndexRange block = buildBlock(b, loc, first, keys.end, blockKeys);
+              build(b, block);
+              body(b, block);
+            });
+}
+
+Value BlockRows::getPlace(OpBuilder &builder, Value key) {
+  return arith::SubIOp::create(builder, loc, key, first);
+}
+
+void BlockRows::build(OpBuilder &builder, IndexRange range) {
   Value pageSize = decoding.pageSize;
   if (!pageSize)
     return;
@@ -199,7 +212,7 @@ void BlockRows::build(OpBuilder &builder, Value batchOfBlock,
                   loadWithin(b, loc, decoding.op.getBlockTable(),
                              {batch, number}, decoding.constant(b, 0), last);
               Value row = arith::RemUIOp::create(b, loc, key.front(), pageSize);
-              Value at = arith::SubIOp::create(b, loc, key.front(), first);
+              Value at = getPlace(b, key.front());
               memref::StoreOp::create(b, loc, page, pages, at);
               memref::StoreOp::create(b, loc, row, rows, at);
             });
@@ -208,7 +221,7 @@ void BlockRows::build(OpBuilder &builder, Value batchOfBlock,
 SmallVector<Value> BlockRows::get(OpBuilder &builder, Value key) {
   if (!decoding.pageSize)
     return {batch, keyHead, key};
-  Value at = arith::SubIOp::create(builder, loc, key, first);
+  Value at = getPlace(builder, key);
   return {memref::LoadOp::create(builder, loc, pages, at), keyHead,
           memref::LoadOp::create(builder, loc, rows, at)};
 }
@@ -253,13 +266,10 @@ void SplitExpansion::addBlock(OpBuilder &builder, ValueRange query,
   FloatBuilder floats{builder, loc, type};
   SmallVector<Value> partial = append(query, split);
   Value before = floats.load(op.getPartialMax(), partial);
-  auto getPlace = [&](OpBuilder &b, Value key) -> Value {
-    return arith::SubIOp::create(b, loc, key, firstOfBlock);
-  };
   Value maximum = buildMaximum(
       builder, loc, kept, before, [&](OpBuilder &b, Location, Value key) {
         Value score = decoding.getScore(b, query, rows.get(b, key));
-        memref::StoreOp::create(b, loc, score, scores, getPlace(b, key));
+        memref::StoreOp::create(b, loc, score, scores, rows.getPlace(b, key));
         return score;
       });
   // Where all scores so far are −∞, their weights are 0 for any larger one.
@@ -272,7 +282,7 @@ void SplitExpansion::addBlock(OpBuilder &builder, ValueRange query,
       addBlockedSum(builder, loc, Compensated::zero(builder, loc, type), kept,
                     decoding.sumBlock, [&](OpBuilder &b, Location, Value key) {
                       FloatBuilder inner{b, loc, type};
-                      Value at = getPlace(b, key);
+                      Value at = rows.getPlace(b, key);
                       Value weight = inner.exp(
                           inner.subtract(inner.load(scores, at), origin));
                       inner.store(weight, scores, at);
@@ -296,7 +306,7 @@ void SplitExpansion::addValues(OpBuilder &builder, ValueRange query,
         b, {kept, nullptr},
         [&](OpBuilder &outer, Value key) {
           row = rows.get(outer, key);
-          Value at = arith::SubIOp::create(outer, loc, key, firstOfBlock);
+          Value at = rows.getPlace(outer, key);
           return FloatBuilder{outer, loc, type}.load(scores, at);
         },
         [&](OpBuilder &inner, Value, Value column) {
@@ -323,17 +333,13 @@ void SplitExpansion::build(OpBuilder &builder) {
   decoding.forEachQuery(
       builder, batch, keyHead,
       [&](OpBuilder &b, ValueRange query) { clear(b, query); });
-  buildLoop(builder, loc, keys.begin, keys.end, kBlockKeys,
-            [&](OpBuilder &b, Location, ValueRange begin) {
-              firstOfBlock = begin.front();
-              IndexRange block =
-                  buildBlock(b, loc, firstOfBlock, keys.end, kBlockKeys);
-              rows.build(b, batch, keyHead, block);
-              decoding.forEachQuery(b, batch, keyHead,
-                                    [&](OpBuilder &inner, ValueRange query) {
-                                      addBlock(inner, query, block);
-                                    });
-            });
+  rows.forEachBlock(
+      builder, batch, keyHead, keys, [&](OpBuilder &b, IndexRange block) {
+        decoding.forEachQuery(b, batch, keyHead,
+                              [&](OpBuilder &inner, ValueRange query) {
+                                addBlock(inner, query, block);
+                              });
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -65,14 +65,21 @@ public:
   /// most so many keys.
   BlockRows(OpBuilder &builder, Decoding &decoding, int64_t blockKeys);
 
-  /// Begins a block of the keys of a range.
-  void build(OpBuilder &builder, Value batch, Value keyHead, IndexRange range);
+  /// Builds a body for the blocks of a range of keys, in order.
+  void forEachBlock(OpBuilder &builder, Value batch, Value keyHead,
+                    IndexRange keys,
+                    function_ref<void(OpBuilder &, IndexRange block)> body);
   /// The indices of a key's row, but for the column.
   SmallVector<Value> get(OpBuilder &builder, Value key);
+  /// Where a key is in its block.
+  Value getPlace(OpBuilder &builder, Value key);
 
 private:
+  void build(OpBuilder &builder, IndexRange block);
+
   Decoding &decoding;
   Location loc;
+  int64_t blockKeys;
   Value pages, rows;
   Value batch, keyHead;
   Value first;

@@ -70,7 +70,6 @@ private:
   BlockRows rows;
   /// Of a block, for one query after the other: products, scores, weights.
   Value scores;
-  Value firstOfBlock;
 };
 } // namespace
 
@@ -162,7 +161,7 @@ Value VectorSplit::buildScores(OpBuilder &builder) {
 /// Which lanes of a block are keys of a range.
 Value VectorSplit::isWithin(OpBuilder &builder, IndexRange kept) {
   auto upTo = [&](Value key) -> Value {
-    Value count = arith::SubIOp::create(builder, loc, key, firstOfBlock);
+    Value count = rows.getPlace(builder, key);
     return vector::CreateMaskOp::create(builder, loc,
                                         vectors(builder).getMaskType(), count);
   };
@@ -226,7 +225,7 @@ void VectorSplit::addValues(OpBuilder &builder, ValueRange query,
         v.constant(0.0),
         [&](OpBuilder &b, Location, Value key, ValueRange running) {
           VectorBuilder inner = vectors(b);
-          Value at = arith::SubIOp::create(b, loc, key, firstOfBlock);
+          Value at = rows.getPlace(b, key);
           Value weight = memref::LoadOp::create(b, loc, scores, at);
           Value value =
               inner.load(op.getV(), append(rows.get(b, key), column), mask);
@@ -249,17 +248,13 @@ void VectorSplit::build(OpBuilder &builder) {
   decoding.forEachQuery(
       builder, batch, keyHead,
       [&](OpBuilder &b, ValueRange query) { clear(b, query); });
-  buildLoop(builder, loc, keys.begin, keys.end, lanes,
-            [&](OpBuilder &b, Location, ValueRange begin) {
-              firstOfBlock = begin.front();
-              IndexRange block =
-                  buildBlock(b, loc, firstOfBlock, keys.end, lanes);
-              rows.build(b, batch, keyHead, block);
-              decoding.forEachQuery(b, batch, keyHead,
-                                    [&](OpBuilder &inner, ValueRange query) {
-                                      addBlock(inner, query, block);
-                                    });
-            });
+  rows.forEachBlock(
+      builder, batch, keyHead, keys, [&](OpBuilder &b, IndexRange block) {
+        decoding.forEachQuery(b, batch, keyHead,
+                              [&](OpBuilder &inner, ValueRange query) {
+                                addBlock(inner, query, block);
+                              });
+      });
 }
 
 static void expandDecodeAttention(OpBuilder &builder, DecodeAttentionOp op,
