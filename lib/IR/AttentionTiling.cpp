@@ -21,6 +21,11 @@ using namespace mlir::pol;
 /// Keys of a tile: their scores, with those of the queries, stay in the first
 /// cache.
 static constexpr int64_t kKeysPerTile = 64;
+/// There are two tiles of the gradients: 8 rows fill them, and 6.
+static constexpr int64_t kKeysPerGradTile = 72;
+/// The longer, the less often queries are packed for others; the sums stay in
+/// the second cache.
+static constexpr int64_t kSummedKeys = 4 * kKeysPerGradTile;
 
 AttentionTiling::AttentionTiling(TargetAttr target, FloatType accumulation)
     : lanes(target.getVectorBits() / accumulation.getWidth()) {
@@ -31,6 +36,10 @@ AttentionTiling::AttentionTiling(TargetAttr target, FloatType accumulation)
   rows = hasMany ? 8 : 6;
   queries = lanes * vectors;
   keys = kKeysPerTile;
+  gradKeys = kKeysPerGradTile;
+  keyRows = 6;
+  columnVectors = hasMany ? 4 : 2;
+  summedKeys = kSummedKeys;
 }
 
 namespace {
@@ -76,6 +85,28 @@ AttentionWorkspace::AttentionWorkspace(OpBuilder &builder, Location loc,
       extents.add(scores, extents.constant(keyRows * tiling.queries)), 64);
 }
 
+AttentionGradWorkspace::AttentionGradWorkspace(OpBuilder &builder, Location loc,
+                                               TargetAttr target,
+                                               OpFoldResult depth,
+                                               OpFoldResult valueDepth) {
+  AttentionTiling tiling(target, Float32Type::get(builder.getContext()));
+  Extents extents{builder, loc};
+  queries = extents.constant(0);
+  cotangents = extents.multiply(depth, tiling.queries);
+  result =
+      extents.add(cotangents, extents.multiply(valueDepth, tiling.queries));
+  OpFoldResult columns = extents.roundUp(depth, tiling.rows);
+  scores = extents.add(result, extents.multiply(columns, tiling.queries));
+  OpFoldResult tile = extents.constant(
+      llvm::alignTo(tiling.gradKeys, tiling.rows) * tiling.queries);
+  gradients = extents.add(scores, tile);
+  keySums = extents.add(gradients, tile);
+  valueSums = extents.add(keySums, extents.multiply(depth, tiling.summedKeys));
+  size = extents.roundUp(
+      extents.add(valueSums, extents.multiply(valueDepth, tiling.summedKeys)),
+      64);
+}
+
 /// What depends on the target is known where code is built, and no earlier.
 static int64_t inferNothing(ArrayRef<int64_t>, DictionaryAttr) {
   return ShapedType::kDynamic;
@@ -87,14 +118,19 @@ static OpFoldResult buildWorkers(OpBuilder &builder, Location loc,
   return builder.getIndexAttr(target ? target.getMaxWorkers() : 0);
 }
 
+template <typename WorkspaceTy>
 static OpFoldResult buildSize(OpBuilder &builder, Location loc,
                               ArrayRef<OpFoldResult> extents, DictionaryAttr) {
   TargetAttr target = lookupTarget(builder.getInsertionBlock()->getParentOp());
   if (!target)
     return builder.getIndexAttr(0);
-  return AttentionWorkspace(builder, loc, target, extents[0], extents[1]).size;
+  return WorkspaceTy(builder, loc, target, extents[0], extents[1]).size;
 }
 
 const DerivedExtent mlir::pol::kWorkspace[2] = {
     {'W', "", inferNothing, buildWorkers},
-    {'X', "DE", inferNothing, buildSize}};
+    {'X', "DE", inferNothing, buildSize<AttentionWorkspace>}};
+
+const DerivedExtent mlir::pol::kGradWorkspace[2] = {
+    kWorkspace[0],
+    {'X', "DE", inferNothing, buildSize<AttentionGradWorkspace>}};

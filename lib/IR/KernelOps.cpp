@@ -276,7 +276,7 @@ static void buildSequenceChecks(OpBuilder &builder, Operation *op) {
 
 static constexpr KernelRegion kRegions[] = {{"score", true}, {"mask", false}};
 
-/// What the forward op's scratch has extents of.
+/// What each op's scratch has extents of.
 static ArrayRef<DerivedExtent> getForwardExtents() {
   static const DerivedExtent extents[] = {kTileLists[0], kTileLists[1],
                                           kWorkspace[0], kWorkspace[1]};
@@ -317,6 +317,13 @@ const KernelSignature &AttentionOp::getSignature() {
 
 LogicalResult AttentionOp::verifyOptions() { return verifyAttention(*this); }
 
+static ArrayRef<DerivedExtent> getBackwardExtents() {
+  static const DerivedExtent extents[] = {kTileLists[0],     kTileLists[1],
+                                          kTileLists[2],     kTileLists[3],
+                                          kGradWorkspace[0], kGradWorkspace[1]};
+  return extents;
+}
+
 const KernelSignature &AttentionGradOp::getSignature() {
   static constexpr KernelOperand operands[] = {
       in("q", "BHSD"),
@@ -340,6 +347,7 @@ const KernelSignature &AttentionGradOp::getSignature() {
       captureSums(),
       tileList("tiles", "BHQR", "dq dbias dcaptures"),
       tileList("key_tiles", "BHUV", "dk dv"),
+      workspace("dq dk dv"),
   };
   static const std::vector<KernelOperand> packed = packSequences(operands);
   static const KernelSignature ofPacked{"pol.attention_grad",
@@ -348,12 +356,12 @@ const KernelSignature &AttentionGradOp::getSignature() {
                                         {},
                                         'H',
                                         'K',
-                                        kTileLists,
+                                        getBackwardExtents(),
                                         kRegions,
                                         buildSequenceChecks};
   static const KernelSignature signature{
       "pol.attention_grad", "pol.attention", operands, {},       'H',      'K',
-      kTileLists,           kRegions,        nullptr,  "packed", &ofPacked};
+      getBackwardExtents(), kRegions,        nullptr,  "packed", &ofPacked};
   return signature;
 }
 

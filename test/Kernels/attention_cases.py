@@ -99,6 +99,8 @@ class Static:
         if self.fixed:
             e = self.fixed
             shapes = {**e.shapes(), "q_lengths": (e.b,), "k_lengths": (e.b,)}
+            if "dout" in elements:
+                shapes["workspace"] = shapes["grad_workspace"]
             ranks.update({n: s for n, s in shapes.items() if n in ranks})
         bias = tuple(1 if one else None for one in self.one) + (None, None)
         if self.fixed:
@@ -131,6 +133,8 @@ class Static:
                 elements[gradient] = self.gradient_type or own[gradient]
         if {"dq", "dk", "dbias"} & set(elements):
             elements["delta"] = accumulated
+        if {"dq", "dk", "dv"} & set(elements):
+            elements["workspace"] = accumulated
         return Function(name, "attention_grad", elements,
                         self._ranks(elements), self.attributes(), self.kind,
                         {**self.alias, **self.gradient_alias})
@@ -159,7 +163,8 @@ class Extents:
                 "max": rows, "sum": rows, "delta": rows,
                 "dq": (*rows, self.d), "dk": (self.b, self.hk, self.t, self.d),
                 "dv": (self.b, self.hk, self.t, self.dv),
-                "workspace": workspace.shape(self.d, self.dv)}
+                "workspace": workspace.shape(self.d, self.dv),
+                "grad_workspace": workspace.grad_shape(self.d, self.dv)}
 
 
 class Call:

@@ -125,7 +125,10 @@ class Suite:
                     arrays[name] = scalar(value, element)
                     continue
             else:
-                value = np.full(shapes[name], np.nan)
+                like = name
+                if is_block and function.op == "attention_grad":
+                    like = "grad_workspace"
+                value = np.full(shapes[like], np.nan)
             arrays[name] = Array(value, element, layout, at_end)
         written = function.written()
         before = {name: array.memory.tobytes() for name, array

@@ -5,7 +5,7 @@ import subprocess
 
 # What the targets' register tiles are: vectors of queries, and rows.
 _TILES = {True: (3, 8), False: (2, 6)}
-_KEYS = 64
+_KEYS, _GRAD_KEYS, _SUMMED_KEYS = 64, 72, 288
 _ALIGNMENT = 64
 
 # Without a target, the reference expansion works in nothing.
@@ -29,11 +29,24 @@ def _up(value, multiple):
     return -(-value // multiple) * multiple
 
 
-def shape(depth, value_depth):
-    """Of `workspace`."""
+def _shape(lines, others=0):
+    """Lines are as long as a block of queries, which the function is given."""
     if _target is None:
         return (0, 0)
     vectors, rows = _TILES[_target["vector_registers"] >= 32]
     queries = vectors * _target["vector_bits"] // 32
-    lines = depth + 2 * _up(value_depth, rows) + _up(_KEYS, rows)
-    return (_target["max_workers"], _up(lines * queries, _ALIGNMENT))
+    return (_target["max_workers"],
+            _up(lines(rows) * queries + others, _ALIGNMENT))
+
+
+def shape(depth, value_depth):
+    """Of `workspace`."""
+    return _shape(lambda rows: depth + 2 * _up(value_depth, rows)
+                  + _up(_KEYS, rows))
+
+
+def grad_shape(depth, value_depth):
+    """Of that of the gradients."""
+    return _shape(lambda rows: depth + value_depth + _up(depth, rows)
+                  + 2 * _up(_GRAD_KEYS, rows),
+                  _SUMMED_KEYS * (depth + value_depth))

@@ -159,8 +159,10 @@ def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
     | delta, scratch | [B, H, S] | that of accumulation |
     | capture_sums, scratch (optional) | [N] | that of accumulation |
     | tiles, key_tiles, scratch (optional) | [B, H, ⌈S/64⌉, ⌈T/64⌉ + 1], [B, H, ⌈T/64⌉, ⌈S/64⌉ + 1] | i32 |
+    | workspace, scratch (optional) | [workers, of the target] | that of accumulation |
 
-    The scratch delta is there where dq, dk, dbias or a gradient of a capture is.
+    The scratch delta is there where dq, dk, dbias or a gradient of a capture is,
+    and `workspace`, as in `pol.attention`, where dq, dk or dv is.
     The attributes and regions are those of the forward op. Masked positions have
     no part in any gradient, and are 0 in dbias. Dao et al., *FlashAttention*,
     2022.
@@ -201,6 +203,7 @@ def Pol_AttentionGradOp : Pol_KernelOp<"attention_grad",
                        Optional<Pol_KernelBuffer>:$capture_sums,
                        Optional<Pol_TileLists>:$tiles,
                        Optional<Pol_TileLists>:$key_tiles,
+                       Optional<Pol_KernelBuffer>:$workspace,
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<Pol_CausalAttr>:$causal,
                        OptionalAttr<F64Attr>:$softcap,

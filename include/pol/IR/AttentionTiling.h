@@ -22,8 +22,14 @@ namespace mlir::pol {
 /// many as there are registers for.
 struct AttentionTiling {
   int64_t lanes, vectors, rows;
-  /// Of a tile.
-  int64_t queries, keys;
+  /// Of a tile of scores. That of the gradients has no more keys than rows of
+  /// registers can be filled with, of either kind.
+  int64_t queries, keys, gradKeys;
+  /// What is summed over queries, the gradients of keys and values, has columns
+  /// as lanes: a register tile is then so many keys by vectors of columns.
+  int64_t keyRows, columnVectors;
+  /// Keys whose gradients are summed in a workspace, at most.
+  int64_t summedKeys;
 
   AttentionTiling(TargetAttr target, FloatType accumulation);
 };
@@ -42,10 +48,26 @@ struct AttentionWorkspace {
                      OpFoldResult depth, OpFoldResult valueDepth);
 };
 
+/// The same of attention's gradients.
+struct AttentionGradWorkspace {
+  /// q and dout, transposed: [D, queries] and [Dv, queries].
+  OpFoldResult queries, cotangents;
+  /// dq, transposed: [D, queries].
+  OpFoldResult result;
+  /// Scores, then weights; their gradients: [gradKeys, queries] each.
+  OpFoldResult scores, gradients;
+  /// Sums of dk and dv: [summedKeys, D] and [summedKeys, Dv].
+  OpFoldResult keySums, valueSums;
+  OpFoldResult size;
+
+  AttentionGradWorkspace(OpBuilder &builder, Location loc, TargetAttr target,
+                         OpFoldResult depth, OpFoldResult valueDepth);
+};
+
 /// `W`, the workers that share a kernel, and `X`, how much each works in. Both
 /// are of the target, and 0 where the module names none: the reference
 /// expansion works in nothing.
-extern const DerivedExtent kWorkspace[2];
+extern const DerivedExtent kWorkspace[2], kGradWorkspace[2];
 
 } // namespace mlir::pol
 

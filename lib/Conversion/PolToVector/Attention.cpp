@@ -65,16 +65,30 @@ public:
   Forward(OpBuilder &builder, AttentionOp op, TargetAttr target)
       : op(op), loc(op.getLoc()),
         scores(builder, AttentionInputs(op), /*sumBlock=*/1),
-        tiles(builder, scores, target, op.getWorkspace()),
-        numVectors(tiles.tiling.vectors) {}
+        places(builder, loc, target, getAsOpFoldResult(scores.depth),
+               getAsOpFoldResult(scores.valueDepth)),
+        tiling(target, scores.getType()),
+        tiles(scores, tiling, tiling.keys, op.getWorkspace(),
+              getPlace(builder, places.queries),
+              getPlace(builder, places.scores)),
+        resultAt(getPlace(builder, places.result)),
+        partAt(getPlace(builder, places.part)), numVectors(tiling.vectors) {}
 
   void build(OpBuilder &builder) {
     if (op.getPacked())
       clearOthers(builder);
-    tiles.forEachBlock(
-        builder, [&](OpBuilder &b, Value worker, const QueryBlock &block) {
-          buildBlock(b, worker, block);
-        });
+    auto getCount = [&](OpBuilder &b, const Sequence &sequence) -> Value {
+      return arith::MulIOp::create(b, loc, tiles.getNumBlocks(b, sequence),
+                                   scores.heads);
+    };
+    auto visit = [&](OpBuilder &b, Value worker, const Sequence &sequence,
+                     Value item) {
+      Value blocks = tiles.getNumBlocks(b, sequence);
+      Value head = arith::DivUIOp::create(b, loc, item, blocks);
+      Value number = arith::RemUIOp::create(b, loc, item, blocks);
+      buildBlock(b, worker, tiles.getBlock(b, sequence, head, number));
+    };
+    tiles.forEachItem(builder, getCount, visit);
   }
 
 private:
@@ -93,14 +107,15 @@ private:
                  const KeyTile &tile, ArrayRef<Value> decay);
   void addKeptValues(OpBuilder &builder, Value worker, const QueryBlock &block,
                      const KeyTile &tile, ArrayRef<Value> decay);
-  Value hasStrangeValues(OpBuilder &builder, const QueryBlock &block,
-                         const KeyTile &tile);
   Value loadValue(OpBuilder &builder, const QueryBlock &block,
-                  const KeyTile &tile, Value row, Value column);
+                  const KeyTile &tile, Value row, Value column) {
+    return tiles.loadOfKey(builder, block, tile, op.getV(), row, column);
+  }
   void writeResult(OpBuilder &builder, Value worker, const QueryBlock &block,
                    const Softmax &all);
-  void writeLanes(OpBuilder &builder, Value worker, const QueryBlock &block,
-                  ArrayRef<Value> vectors, Value array);
+  Value getPlace(OpBuilder &builder, OpFoldResult place) {
+    return getValueOrCreateConstantIndexOp(builder, loc, place);
+  }
   /// What is subtracted from scores: the largest one, or 0 where there is none.
   Value getSubtrahend(VectorBuilder &v, Value largest) {
     Value least = v.constant(-kInfinity);
@@ -112,7 +127,10 @@ private:
   AttentionOp op;
   Location loc;
   AttentionScores scores;
+  AttentionWorkspace places;
+  AttentionTiling tiling;
   ScoreTiles tiles;
+  Value resultAt, partAt;
   int64_t numVectors;
 };
 } // namespace
@@ -122,7 +140,7 @@ void Forward::buildBlock(OpBuilder &builder, Value worker,
   VectorBuilder v = tiles.vectors(builder);
   tiles.packQueries(builder, block, op.getQ(), scores.depth, worker,
                     tiles.queriesAt);
-  clear(builder, worker, tiles.resultAt);
+  clear(builder, worker, resultAt);
   IndexBounds keys = tiles.getKeys(builder, block);
   int64_t size = kTilesPerPart * tiles.tiling.keys;
   auto loop = scf::ForOp::create(
@@ -148,7 +166,7 @@ void Forward::clear(OpBuilder &builder, Value worker, Value offset) {
 
 Softmax Forward::buildPart(OpBuilder &builder, Value worker,
                            const QueryBlock &block, IndexBounds keys) {
-  clear(builder, worker, tiles.partAt);
+  clear(builder, worker, partAt);
   VectorBuilder v = tiles.vectors(builder);
   SmallVector<Value> found = tiles.overKeys(
       builder, block, keys, Softmax::getEmpty(v, numVectors).getValues(),
@@ -181,13 +199,12 @@ Softmax Forward::addPart(OpBuilder &builder, Value worker, const Softmax &all,
               VectorBuilder inner = tiles.vectors(b);
               for (int64_t i = 0; i < numVectors; ++i) {
                 Value sum =
-                    tiles.loadRow(b, worker, tiles.resultAt, column.front(), i);
+                    tiles.loadRow(b, worker, resultAt, column.front(), i);
                 Value added =
-                    tiles.loadRow(b, worker, tiles.partAt, column.front(), i);
+                    tiles.loadRow(b, worker, partAt, column.front(), i);
                 sum = inner.fma(sum, decayOfAll[i],
                                 inner.multiply(added, decayOfPart[i]));
-                tiles.storeRow(b, sum, worker, tiles.resultAt, column.front(),
-                               i);
+                tiles.storeRow(b, sum, worker, resultAt, column.front(), i);
               }
             });
   return both;
@@ -215,8 +232,13 @@ Softmax Forward::visitTile(OpBuilder &builder, Value worker,
     addValues(builder, worker, block, tile, decay);
     return after;
   }
-  Value isStrange = arith::AndIOp::create(
-      builder, loc, tile.isPartial, hasStrangeValues(builder, block, tile));
+  Value hasStrange =
+      tiles.hasStrange(builder, tile.count, scores.valueDepth,
+                       [&](OpBuilder &b, Value row, Value column) {
+                         return loadValue(b, block, tile, row, column);
+                       });
+  Value isStrange =
+      arith::AndIOp::create(builder, loc, tile.isPartial, hasStrange);
   auto choice = scf::IfOp::create(builder, loc, isStrange,
                                   /*withElseRegion=*/true);
   OpBuilder strange = choice.getThenBodyBuilder();
@@ -248,73 +270,18 @@ SmallVector<Value> Forward::buildWeights(OpBuilder &builder, Value worker,
   return SmallVector<Value>(loop.getResults());
 }
 
-Value Forward::loadValue(OpBuilder &builder, const QueryBlock &block,
-                         const KeyTile &tile, Value row, Value column) {
-  Value key = arith::AddIOp::create(builder, loc, tile.begin, row);
-  return FloatBuilder{builder, loc, scores.getType()}.load(
-      op.getV(), append(tiles.getKeyPlace(builder, block, key), column));
-}
-
-/// part = part · decay + weights · v. Rows of registers beyond the last column
-/// are that column once more.
+/// part = part · decay + weights · v
 void Forward::addValues(OpBuilder &builder, Value worker,
                         const QueryBlock &block, const KeyTile &tile,
                         ArrayRef<Value> decay) {
-  RegisterTile registers = tiles.getRegisterTile();
-  Value zero = tiles.constant(builder, 0);
-  Value last = arith::SubIOp::create(builder, loc, scores.valueDepth,
-                                     tiles.constant(builder, 1));
-  auto build = [&](OpBuilder &b, Location, ValueRange first) {
-    VectorBuilder v = tiles.vectors(b);
-    SmallVector<Value> rows, columns;
-    for (int64_t row = 0; row < registers.rows; ++row) {
-      rows.push_back(
-          arith::AddIOp::create(b, loc, first.front(), tiles.constant(b, row)));
-      columns.push_back(buildMin(b, loc, rows.back(), last));
-    }
-    SmallVector<Value> sums = registers.sum(
-        b, {zero, tile.count},
-        [&](OpBuilder &inner, Value key, int64_t row) {
-          return loadValue(inner, block, tile, key, columns[row]);
-        },
-        [&](OpBuilder &inner, Value key, int64_t vector) {
-          return tiles.loadRow(inner, worker, tiles.scoresAt, key, vector);
-        });
-    for (int64_t row = 0; row < registers.rows; ++row)
-      for (int64_t i = 0; i < numVectors; ++i) {
-        Value before = tiles.loadRow(b, worker, tiles.partAt, rows[row], i);
-        Value after =
-            v.fma(before, decay[i], sums[row * registers.vectors + i]);
-        tiles.storeRow(b, after, worker, tiles.partAt, rows[row], i);
-      }
-  };
-  buildLoop(builder, loc, zero, scores.valueDepth, registers.rows, build);
-}
-
-/// Whether any value of a tile is infinite or NaN: times a weight of 0, it
-/// would not be nothing.
-Value Forward::hasStrangeValues(OpBuilder &builder, const QueryBlock &block,
-                                const KeyTile &tile) {
-  Value zero = tiles.constant(builder, 0), one = tiles.constant(builder, 1);
-  Value none = arith::ConstantIntOp::create(builder, loc, 0, 1);
-  auto visitRow = [&](OpBuilder &outer, Location, Value row, ValueRange found) {
-    auto columns = scf::ForOp::create(
-        outer, loc, zero, scores.valueDepth, one, found,
-        [&](OpBuilder &b, Location, Value column, ValueRange running) {
-          Value isFinite =
-              buildIsFinite(b, loc, loadValue(b, block, tile, row, column));
-          Value isStrange = arith::XOrIOp::create(
-              b, loc, isFinite, arith::ConstantIntOp::create(b, loc, 1, 1));
-          scf::YieldOp::create(
-              b, loc,
-              arith::OrIOp::create(b, loc, running.front(), isStrange)
-                  .getResult());
-        });
-    scf::YieldOp::create(outer, loc, columns.getResults());
-  };
-  auto rows =
-      scf::ForOp::create(builder, loc, zero, tile.count, one, none, visitRow);
-  return rows.getResult(0);
+  tiles.sumKeys(builder, block, tile, worker,
+                {op.getV(), scores.valueDepth, tiles.scoresAt},
+                [&](OpBuilder &b, Value column, int64_t i, Value sum) {
+                  VectorBuilder v = tiles.vectors(b);
+                  Value before = tiles.loadRow(b, worker, partAt, column, i);
+                  tiles.storeRow(b, v.fma(before, decay[i], sum), worker,
+                                 partAt, column, i);
+                });
 }
 
 /// The same, with the same bits, where a query's weight of 0 is no factor but a
@@ -343,10 +310,9 @@ void Forward::addKeptValues(OpBuilder &builder, Value worker,
           scf::YieldOp::create(b, loc, next);
         });
     for (int64_t i = 0; i < numVectors; ++i) {
-      Value before =
-          tiles.loadRow(outer, worker, tiles.partAt, column.front(), i);
+      Value before = tiles.loadRow(outer, worker, partAt, column.front(), i);
       tiles.storeRow(outer, v.fma(before, decay[i], sums.getResult(i)), worker,
-                     tiles.partAt, column.front(), i);
+                     partAt, column.front(), i);
     }
   };
   buildLoop(builder, loc, zero, scores.valueDepth, 1, addColumn);
@@ -355,24 +321,6 @@ void Forward::addKeptValues(OpBuilder &builder, Value worker,
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
-
-/// Writes a number of each query: into the workspace, where scores were, and
-/// from there one by one.
-void Forward::writeLanes(OpBuilder &builder, Value worker,
-                         const QueryBlock &block, ArrayRef<Value> vectors,
-                         Value array) {
-  Value zero = tiles.constant(builder, 0);
-  for (auto [i, vector] : llvm::enumerate(vectors))
-    tiles.storeRow(builder, vector, worker, tiles.scoresAt, zero, i);
-  buildLoop(builder, loc, zero, block.count, 1,
-            [&](OpBuilder &b, Location, ValueRange lane) {
-              FloatBuilder floats{b, loc, scores.getType()};
-              Value at =
-                  arith::AddIOp::create(b, loc, tiles.scoresAt, lane.front());
-              floats.store(floats.load(op.getWorkspace(), {worker, at}), array,
-                           tiles.getQueryPlace(b, block, lane.front()));
-            });
-}
 
 /// o = result / sum, 0 where there are no keys; and the checkpoints. Where all
 /// scores are -inf, none can be subtracted from another: weights and sums are
@@ -408,68 +356,33 @@ void Forward::writeResult(OpBuilder &builder, Value worker,
               VectorBuilder inner = tiles.vectors(b);
               for (int64_t i = 0; i < numVectors; ++i) {
                 Value sum =
-                    tiles.loadRow(b, worker, tiles.resultAt, column.front(), i);
+                    tiles.loadRow(b, worker, resultAt, column.front(), i);
                 Value result =
                     inner.select(all.isAny[i], inner.multiply(sum, factors[i]),
                                  inner.constant(0.0));
-                tiles.storeRow(b, result, worker, tiles.resultAt,
-                               column.front(), i);
+                tiles.storeRow(b, result, worker, resultAt, column.front(), i);
               }
             });
   tiles.unpackQueries(builder, block, op.getO(), scores.valueDepth, worker,
-                      tiles.resultAt);
+                      resultAt);
   if (!op.getMax())
     return;
-  writeLanes(builder, worker, block, maxima, op.getMax());
-  writeLanes(builder, worker, block, sums, op.getSum());
+  tiles.storeLanes(builder, block, maxima, op.getMax(), worker);
+  tiles.storeLanes(builder, block, sums, op.getSum(), worker);
 }
 
-/// Rows of packed sequences that are in none: before the first one, and behind
-/// the last.
+/// Rows that are in no sequence.
 void Forward::clearOthers(OpBuilder &builder) {
-  Value zero = tiles.constant(builder, 0);
-  Value count = scores.getNumSequences(builder);
-  Value offsets = op.getQLengths();
-  auto isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                     count, zero);
-  // Without sequences nothing may be read of the offsets.
-  auto bounds = scf::IfOp::create(
-      builder, loc, isAny,
-      [&](OpBuilder &b, Location) {
-        Value first = loadWithin(b, loc, offsets, zero, zero, scores.queries);
-        Value last = loadWithin(b, loc, offsets, count, first, scores.queries);
-        scf::YieldOp::create(b, loc, ValueRange{first, last});
-      },
-      [&](OpBuilder &b, Location) {
-        scf::YieldOp::create(b, loc,
-                             ValueRange{scores.queries, scores.queries});
-      });
-  auto clearRow = [&](OpBuilder &b, Value head, Value row) {
+  auto clearRow = [&](OpBuilder &b, ValueRange place) {
     FloatBuilder floats{b, loc, scores.getType()};
-    SmallVector<Value> place{zero, head, row};
     if (op.getMax()) {
       floats.store(floats.constant(-kInfinity), op.getMax(), place);
       floats.store(floats.constant(0.0), op.getSum(), place);
     }
-    buildLoop(b, loc, zero, scores.valueDepth, 1,
-              [&](OpBuilder &inner, Location, ValueRange column) {
-                FloatBuilder element{inner, loc, scores.getType()};
-                element.store(element.constant(0.0), op.getO(),
-                              append(place, column.front()));
-              });
+    tiles.clearRow(b, op.getO(), place, scores.valueDepth);
   };
-  auto clearHead = [&](OpBuilder &outer, Location, ValueRange at) {
-    for (auto [begin, end] :
-         {std::pair<Value, Value>(zero, bounds.getResult(0)),
-          {bounds.getResult(1), scores.queries}})
-      buildLoop(outer, loc, begin, end, 1,
-                [&](OpBuilder &b, Location, ValueRange row) {
-                  clearRow(b, at[1], row.front());
-                });
-  };
-  buildParallelLoop(builder, loc,
-                    getAsOpFoldResult({scores.batches, scores.heads}),
-                    clearHead);
+  tiles.forEachOther(builder, op.getQLengths(), scores.heads, scores.queries,
+                     clearRow);
 }
 
 static void expandAttention(OpBuilder &builder, AttentionOp op,
@@ -477,12 +390,8 @@ static void expandAttention(OpBuilder &builder, AttentionOp op,
   Forward(builder, op, target).build(builder);
 }
 
-/// Whether there is a workspace that was described for a target: for none, it
-/// is empty.
 static bool canExpandAttention(AttentionOp op) {
-  Value workspace = op.getWorkspace();
-  return workspace && hasVectorRows(workspace) && lookupTarget(op) &&
-         cast<MemRefType>(workspace.getType()).getDimSize(0) != 0;
+  return hasWorkspace(op, op.getWorkspace());
 }
 
 void mlir::pol::populateAttentionToVectorPatterns(RewritePatternSet &patterns,

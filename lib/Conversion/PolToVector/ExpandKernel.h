@@ -29,7 +29,7 @@ inline bool usesF16(Operation *op) {
 /// Replaces a kernel on memrefs by what `expand` builds in its place, where
 /// that can be expanded. It goes before the reference expansion.
 template <typename OpTy> struct ExpandToVector : OpRewritePattern<OpTy> {
-  using ExpandFn = void (*)(OpBuilder &, OpTy, TargetAttr target);
+  using ExpandFn = std::function<void(OpBuilder &, OpTy, TargetAttr)>;
   using CanExpandFn = bool (*)(OpTy);
 
   /// By default that are kernels whose rows can all be read in vectors.
@@ -59,6 +59,8 @@ template <typename OpTy> struct ExpandToVector : OpRewritePattern<OpTy> {
 
 void populateAttentionToVectorPatterns(RewritePatternSet &patterns,
                                        TargetAttr target);
+void populateAttentionGradToVectorPatterns(RewritePatternSet &patterns,
+                                           TargetAttr target, int64_t sumBlock);
 void populateDecodeAttentionToVectorPatterns(RewritePatternSet &patterns,
                                              TargetAttr target);
 void populateLayerNormToVectorPatterns(RewritePatternSet &patterns,

@@ -36,6 +36,7 @@ struct ConvertPolToVector
     TargetAttr target = getTarget(getOperation());
     auto populate = [&](RewritePatternSet &patterns) {
       populateAttentionToVectorPatterns(patterns, target);
+      populateAttentionGradToVectorPatterns(patterns, target, sumBlock);
       populateDecodeAttentionToVectorPatterns(patterns, target);
       populateLayerNormToVectorPatterns(patterns, target);
       populateNormGradToVectorPatterns(patterns, target);

@@ -34,10 +34,12 @@ static constexpr int64_t kPrefetchedPart = 8;
 /// wait for one another.
 static constexpr int64_t kUnroll = 4;
 
-Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target)
+Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target,
+           FloatType accumulation)
     : loc(loc) {
   auto arrayType = cast<MemRefType>(array.getType());
-  type = getAccumulationType(arrayType.getElementType());
+  type = accumulation ? accumulation
+                      : getAccumulationType(arrayType.getElementType());
   lanes = target.getVectorBits() / type.getWidth();
   length = getExtent(builder, loc, array, arrayType.getRank() - 1);
   lengthValue = getValueOrCreateConstantIndexOp(builder, loc, length);

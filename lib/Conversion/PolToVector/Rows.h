@@ -20,8 +20,10 @@ namespace mlir::pol {
 /// what it reduces.
 class Rows {
 public:
-  /// Builds what all rows share. `array` is one of the arrays.
-  Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target);
+  /// Builds what all rows share. `array` is one of the arrays. By default that
+  /// decides what is accumulated in.
+  Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target,
+       FloatType accumulation = nullptr);
 
   FloatType getType() const { return type; }
   OpFoldResult getLength() const { return length; }

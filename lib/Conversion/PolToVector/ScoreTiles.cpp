@@ -24,17 +24,18 @@ using namespace mlir::pol;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-ScoreTiles::ScoreTiles(OpBuilder &builder, AttentionScores &scores,
-                       TargetAttr target, Value workspace)
-    : scores(scores), loc(scores.getLoc()), tiling(target, scores.getType()),
-      places(builder, loc, target, getAsOpFoldResult(scores.depth),
-             getAsOpFoldResult(scores.valueDepth)),
+bool mlir::pol::hasWorkspace(Operation *op, Value workspace) {
+  return workspace && hasVectorRows(workspace) && lookupTarget(op) &&
+         cast<MemRefType>(workspace.getType()).getDimSize(0) != 0;
+}
+
+ScoreTiles::ScoreTiles(AttentionScores &scores, const AttentionTiling &tiling,
+                       int64_t keysPerTile, Value workspace, Value queriesAt,
+                       Value scoresAt)
+    : scores(scores), loc(scores.getLoc()), tiling(tiling),
       type(VectorType::get(tiling.lanes, scores.getType())),
-      workspace(workspace),
-      queriesAt(getValueOrCreateConstantIndexOp(builder, loc, places.queries)),
-      resultAt(getValueOrCreateConstantIndexOp(builder, loc, places.result)),
-      partAt(getValueOrCreateConstantIndexOp(builder, loc, places.part)),
-      scoresAt(getValueOrCreateConstantIndexOp(builder, loc, places.scores)) {}
+      keysPerTile(keysPerTile), workspace(workspace), queriesAt(queriesAt),
+      scoresAt(scoresAt) {}
 
 Value ScoreTiles::constant(OpBuilder &builder, int64_t value) const {
   return arith::ConstantIndexOp::create(builder, loc, value);
@@ -44,49 +45,29 @@ Value ScoreTiles::constant(OpBuilder &builder, int64_t value) const {
 // Work
 //===----------------------------------------------------------------------===//
 
-// Worker w of W takes every W-th of the blocks of all heads and sequences. With
-// causal masks the last block of a head has most keys: every second head counts
-// from its end, so that no worker has the larger one of each pair.
-void ScoreTiles::forEachBlock(
+// Worker w of W takes every W-th of the items of all sequences.
+void ScoreTiles::forEachItem(
     OpBuilder &builder,
-    function_ref<void(OpBuilder &, Value, const QueryBlock &)> body) {
-  Value size = constant(builder, tiling.queries);
+    function_ref<Value(OpBuilder &, const Sequence &)> getCount,
+    function_ref<void(OpBuilder &, Value, const Sequence &, Value)> body) {
   Value one = constant(builder, 1), zero = constant(builder, 0);
   OpFoldResult workers = getExtent(builder, loc, workspace, 0);
   Value numWorkers = getValueOrCreateConstantIndexOp(builder, loc, workers);
   auto buildWorker = [&](OpBuilder &b0, Location, ValueRange worker) {
     auto visit = [&](OpBuilder &b, Location, Value number, ValueRange before) {
       Sequence sequence = scores.getSequence(b, number);
-      Value blocks =
-          arith::CeilDivUIOp::create(b, loc, sequence.numQueries, size);
-      Value count = arith::MulIOp::create(b, loc, blocks, scores.heads);
-      // The first of this sequence's blocks that is this worker's.
+      Value count = getCount(b, sequence);
+      // The first of this sequence's items that is this worker's.
       Value rest = arith::RemUIOp::create(b, loc, before.front(), numWorkers);
       Value ahead = arith::SubIOp::create(
           b, loc, arith::AddIOp::create(b, loc, worker.front(), numWorkers),
           rest);
       Value first = arith::RemUIOp::create(b, loc, ahead, numWorkers);
-      scf::ForOp::create(
-          b, loc, first, count, numWorkers, ValueRange(),
-          [&](OpBuilder &b1, Location, Value item, ValueRange) {
-            Value head = arith::DivUIOp::create(b1, loc, item, blocks);
-            Value block = arith::RemUIOp::create(b1, loc, item, blocks);
-            Value fromEnd = arith::SubIOp::create(
-                b1, loc, arith::SubIOp::create(b1, loc, blocks, one), block);
-            Value isOdd = arith::TruncIOp::create(
-                b1, loc, b1.getI1Type(),
-                arith::IndexCastOp::create(b1, loc, b1.getI64Type(), head));
-            block = arith::SelectOp::create(b1, loc, isOdd, fromEnd, block);
-            Value row = arith::MulIOp::create(b1, loc, block, size);
-            Value left =
-                arith::SubIOp::create(b1, loc, sequence.numQueries, row);
-            QueryBlock queries{
-                sequence, head,
-                arith::DivUIOp::create(b1, loc, head, scores.groupSize), row,
-                buildMin(b1, loc, left, size)};
-            body(b1, worker.front(), queries);
-            scf::YieldOp::create(b1, loc);
-          });
+      scf::ForOp::create(b, loc, first, count, numWorkers, ValueRange(),
+                         [&](OpBuilder &b1, Location, Value item, ValueRange) {
+                           body(b1, worker.front(), sequence, item);
+                           scf::YieldOp::create(b1, loc);
+                         });
       Value after = arith::AddIOp::create(b, loc, before.front(), count);
       scf::YieldOp::create(b, loc, after);
     };
@@ -94,6 +75,72 @@ void ScoreTiles::forEachBlock(
                        visit);
   };
   buildParallelLoop(builder, loc, workers, buildWorker);
+}
+
+Value ScoreTiles::getNumBlocks(OpBuilder &builder,
+                               const Sequence &sequence) const {
+  return arith::CeilDivUIOp::create(builder, loc, sequence.numQueries,
+                                    constant(builder, tiling.queries));
+}
+
+// With causal masks the last block of a head has most keys: every second head
+// counts from its end, so that no worker has the larger one of each pair.
+QueryBlock ScoreTiles::getBlock(OpBuilder &builder, const Sequence &sequence,
+                                Value head, Value number) const {
+  Value size = constant(builder, tiling.queries);
+  Value last = arith::SubIOp::create(
+      builder, loc, getNumBlocks(builder, sequence), constant(builder, 1));
+  Value fromEnd = arith::SubIOp::create(builder, loc, last, number);
+  Value isOdd = arith::TruncIOp::create(
+      builder, loc, builder.getI1Type(),
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), head));
+  number = arith::SelectOp::create(builder, loc, isOdd, fromEnd, number);
+  Value row = arith::MulIOp::create(builder, loc, number, size);
+  Value left = arith::SubIOp::create(builder, loc, sequence.numQueries, row);
+  return {sequence, head,
+          arith::DivUIOp::create(builder, loc, head, scores.groupSize), row,
+          buildMin(builder, loc, left, size)};
+}
+
+void ScoreTiles::forEachOther(
+    OpBuilder &builder, Value offsets, Value heads, Value length,
+    function_ref<void(OpBuilder &, ValueRange place)> body) {
+  Value zero = constant(builder, 0);
+  Value count = scores.getNumSequences(builder);
+  auto isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                     count, zero);
+  // Without sequences nothing may be read of the offsets.
+  auto bounds = scf::IfOp::create(
+      builder, loc, isAny,
+      [&](OpBuilder &b, Location) {
+        Value first = loadWithin(b, loc, offsets, zero, zero, length);
+        Value last = loadWithin(b, loc, offsets, count, first, length);
+        scf::YieldOp::create(b, loc, ValueRange{first, last});
+      },
+      [&](OpBuilder &b, Location) {
+        scf::YieldOp::create(b, loc, ValueRange{length, length});
+      });
+  std::pair<Value, Value> ranges[] = {{zero, bounds.getResult(0)},
+                                      {bounds.getResult(1), length}};
+  auto visitHead = [&](OpBuilder &outer, Location, ValueRange at) {
+    for (auto [begin, end] : ranges)
+      buildLoop(outer, loc, begin, end, 1,
+                [&](OpBuilder &b, Location, ValueRange row) {
+                  body(b, {zero, at[1], row.front()});
+                });
+  };
+  buildParallelLoop(builder, loc, getAsOpFoldResult({scores.batches, heads}),
+                    visitHead);
+}
+
+void ScoreTiles::clearRow(OpBuilder &builder, Value array, ValueRange place,
+                          Value columns) {
+  buildLoop(builder, loc, constant(builder, 0), columns, 1,
+            [&](OpBuilder &b, Location, ValueRange column) {
+              FloatBuilder floats{b, loc, scores.getType()};
+              floats.store(floats.constant(0.0), array,
+                           append(place, column.front()));
+            });
 }
 
 IndexBounds ScoreTiles::getBlockPositions(OpBuilder &builder,
@@ -118,7 +165,7 @@ SmallVector<Value> ScoreTiles::overKeys(OpBuilder &builder,
   MaskEmitter emitter = scores.getMask(block.sequence.batch, block.head);
   IndexBounds positions = getBlockPositions(builder, block);
   auto visit = [&](OpBuilder &b, Location, Value begin, ValueRange running) {
-    IndexRange range = buildBlock(b, loc, begin, keys.end, tiling.keys);
+    IndexRange range = buildBlock(b, loc, begin, keys.end, keysPerTile);
     KeyTile tile{range.begin, arith::SubIOp::create(b, loc, range.end, begin),
                  Value()};
     if (isFull) {
@@ -140,7 +187,7 @@ SmallVector<Value> ScoreTiles::overKeys(OpBuilder &builder,
   };
   auto loop =
       scf::ForOp::create(builder, loc, keys.begin, keys.end,
-                         constant(builder, tiling.keys), initial, visit);
+                         constant(builder, keysPerTile), initial, visit);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -155,12 +202,40 @@ SmallVector<Value> ScoreTiles::getKeyPlace(OpBuilder &builder,
   return {block.sequence.arrayBatch, block.keyHead, row};
 }
 
+Value ScoreTiles::loadOfKey(OpBuilder &builder, const QueryBlock &block,
+                            const KeyTile &tile, Value array, Value row,
+                            Value column) const {
+  Value key = arith::AddIOp::create(builder, loc, tile.begin, row);
+  return FloatBuilder{builder, loc, scores.getType()}.load(
+      array, append(getKeyPlace(builder, block, key), column));
+}
+
+Value ScoreTiles::hasStrange(OpBuilder &builder, Value rows, Value columns,
+                             LoadFn load) {
+  Value zero = constant(builder, 0), one = constant(builder, 1);
+  Value none = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  auto visitRow = [&](OpBuilder &outer, Location, Value row, ValueRange found) {
+    auto visit = [&](OpBuilder &b, Location, Value column, ValueRange running) {
+      Value isFinite = buildIsFinite(b, loc, load(b, row, column));
+      Value isStrange = arith::XOrIOp::create(
+          b, loc, isFinite, arith::ConstantIntOp::create(b, loc, 1, 1));
+      Value either = arith::OrIOp::create(b, loc, running.front(), isStrange);
+      scf::YieldOp::create(b, loc, either);
+    };
+    auto inRow =
+        scf::ForOp::create(outer, loc, zero, columns, one, found, visit);
+    scf::YieldOp::create(outer, loc, inRow.getResults());
+  };
+  return scf::ForOp::create(builder, loc, zero, rows, one, none, visitRow)
+      .getResult(0);
+}
+
 //===----------------------------------------------------------------------===//
 // The workspace
 //===----------------------------------------------------------------------===//
 
 Value ScoreTiles::getIndex(OpBuilder &builder, Value offset, Value row,
-                           int64_t vector) {
+                           int64_t vector) const {
   Value begin = builder.createOrFold<arith::MulIOp>(
       loc, row, constant(builder, tiling.queries));
   Value at = builder.createOrFold<arith::AddIOp>(loc, offset, begin);
@@ -178,6 +253,13 @@ void ScoreTiles::storeRow(OpBuilder &builder, Value value, Value worker,
                           Value offset, Value row, int64_t vector) {
   vectors(builder).store(value, workspace,
                          {worker, getIndex(builder, offset, row, vector)});
+}
+
+SmallVector<Value> ScoreTiles::getNumberPlace(OpBuilder &builder, Value worker,
+                                              Value offset, Value row,
+                                              Value lane) const {
+  Value first = arith::AddIOp::create(builder, loc, offset, lane);
+  return {worker, getIndex(builder, first, row, 0)};
 }
 
 SmallVector<Value> ScoreTiles::getQueryPlace(OpBuilder &builder,
@@ -198,13 +280,13 @@ void ScoreTiles::packQueries(OpBuilder &builder, const QueryBlock &block,
   auto packLane = [&](OpBuilder &outer, Location, ValueRange lane) {
     SmallVector<Value> row =
         getQueryPlace(outer, block, buildMin(outer, loc, lane.front(), last));
-    Value first = arith::AddIOp::create(outer, loc, offset, lane.front());
     buildLoop(outer, loc, zero, columns, 1,
               [&](OpBuilder &b, Location, ValueRange column) {
                 FloatBuilder floats{b, loc, scores.getType()};
                 Value element = floats.load(array, append(row, column.front()));
-                Value at = getIndex(b, first, column.front(), 0);
-                floats.store(element, workspace, {worker, at});
+                floats.store(element, workspace,
+                             getNumberPlace(b, worker, offset, column.front(),
+                                            lane.front()));
               });
   };
   buildLoop(builder, loc, zero, constant(builder, tiling.queries), 1, packLane);
@@ -216,16 +298,124 @@ void ScoreTiles::unpackQueries(OpBuilder &builder, const QueryBlock &block,
   Value zero = constant(builder, 0);
   auto unpackLane = [&](OpBuilder &outer, Location, ValueRange lane) {
     SmallVector<Value> row = getQueryPlace(outer, block, lane.front());
-    Value first = arith::AddIOp::create(outer, loc, offset, lane.front());
     buildLoop(outer, loc, zero, columns, 1,
               [&](OpBuilder &b, Location, ValueRange column) {
                 FloatBuilder floats{b, loc, scores.getType()};
-                Value at = getIndex(b, first, column.front(), 0);
-                floats.store(floats.load(workspace, {worker, at}), array,
+                SmallVector<Value> from = getNumberPlace(
+                    b, worker, offset, column.front(), lane.front());
+                floats.store(floats.load(workspace, from), array,
                              append(row, column.front()));
               });
   };
   buildLoop(builder, loc, zero, block.count, 1, unpackLane);
+}
+
+SmallVector<Value> ScoreTiles::loadLanes(OpBuilder &builder,
+                                         const QueryBlock &block, Value array,
+                                         Value worker) {
+  Value zero = constant(builder, 0);
+  Value last =
+      arith::SubIOp::create(builder, loc, block.count, constant(builder, 1));
+  auto load = [&](OpBuilder &b, Location, ValueRange lane) {
+    FloatBuilder floats{b, loc, scores.getType()};
+    Value query = buildMin(b, loc, lane.front(), last);
+    floats.store(floats.load(array, getQueryPlace(b, block, query)), workspace,
+                 getNumberPlace(b, worker, scoresAt, zero, lane.front()));
+  };
+  buildLoop(builder, loc, zero, constant(builder, tiling.queries), 1, load);
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < tiling.vectors; ++i)
+    values.push_back(loadRow(builder, worker, scoresAt, zero, i));
+  return values;
+}
+
+void ScoreTiles::storeLanes(OpBuilder &builder, const QueryBlock &block,
+                            ArrayRef<Value> values, Value array, Value worker) {
+  Value zero = constant(builder, 0);
+  for (auto [i, vector] : llvm::enumerate(values))
+    storeRow(builder, vector, worker, scoresAt, zero, i);
+  buildLoop(
+      builder, loc, zero, block.count, 1,
+      [&](OpBuilder &b, Location, ValueRange lane) {
+        FloatBuilder floats{b, loc, scores.getType()};
+        Value number = floats.load(
+            workspace, getNumberPlace(b, worker, scoresAt, zero, lane.front()));
+        floats.store(number, array, getQueryPlace(b, block, lane.front()));
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> ScoreTiles::multiply(OpBuilder &builder,
+                                        const QueryBlock &block,
+                                        const KeyTile &tile, Value worker,
+                                        const Factors &factors,
+                                        ValueRange initial, ProductFn body) {
+  RegisterTile registers = getRegisterTile();
+  Value zero = constant(builder, 0);
+  Value last =
+      arith::SubIOp::create(builder, loc, tile.count, constant(builder, 1));
+  auto build = [&](OpBuilder &b, Location, Value first, ValueRange running) {
+    SmallVector<Value> rows;
+    for (int64_t row = 0; row < registers.rows; ++row)
+      rows.push_back(arith::AddIOp::create(b, loc, first, constant(b, row)));
+    SmallVector<SmallVector<Value>> places;
+    for (Value row : rows) {
+      Value key = arith::AddIOp::create(b, loc, buildMin(b, loc, row, last),
+                                        tile.begin);
+      places.push_back(getKeyPlace(b, block, key));
+    }
+    SmallVector<Value> products = registers.sumBlocks(
+        b, {zero, factors.columns},
+        [&](OpBuilder &inner, Value column, int64_t row) {
+          return FloatBuilder{inner, loc, scores.getType()}.load(
+              factors.array, append(places[row], column));
+        },
+        [&](OpBuilder &inner, Value column, int64_t vector) {
+          return loadRow(inner, worker, factors.packedAt, column, vector);
+        });
+    SmallVector<Value> next(running);
+    for (auto [number, row] : llvm::enumerate(rows))
+      for (int64_t i = 0; i < registers.vectors; ++i)
+        body(b, row, i, products[number * registers.vectors + i], next);
+    scf::YieldOp::create(b, loc, next);
+  };
+  auto loop =
+      scf::ForOp::create(builder, loc, zero, tile.count,
+                         constant(builder, registers.rows), initial, build);
+  return SmallVector<Value>(loop.getResults());
+}
+
+void ScoreTiles::sumKeys(OpBuilder &builder, const QueryBlock &block,
+                         const KeyTile &tile, Value worker,
+                         const Factors &factors, ColumnFn body) {
+  RegisterTile registers = getRegisterTile();
+  Value zero = constant(builder, 0);
+  Value last = arith::SubIOp::create(builder, loc, factors.columns,
+                                     constant(builder, 1));
+  auto build = [&](OpBuilder &b, Location, ValueRange first) {
+    SmallVector<Value> rows, columns;
+    for (int64_t row = 0; row < registers.rows; ++row) {
+      rows.push_back(
+          arith::AddIOp::create(b, loc, first.front(), constant(b, row)));
+      columns.push_back(buildMin(b, loc, rows.back(), last));
+    }
+    SmallVector<Value> sums = registers.sum(
+        b, {zero, tile.count},
+        [&](OpBuilder &inner, Value key, int64_t row) {
+          return loadOfKey(inner, block, tile, factors.array, key,
+                           columns[row]);
+        },
+        [&](OpBuilder &inner, Value key, int64_t vector) {
+          return loadRow(inner, worker, factors.packedAt, key, vector);
+        });
+    for (auto [number, row] : llvm::enumerate(rows))
+      for (int64_t i = 0; i < registers.vectors; ++i)
+        body(b, row, i, sums[number * registers.vectors + i]);
+  };
+  buildLoop(builder, loc, zero, factors.columns, registers.rows, build);
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,7 +424,7 @@ void ScoreTiles::unpackQueries(OpBuilder &builder, const QueryBlock &block,
 
 TileScores ScoreTiles::buildScores(OpBuilder &builder, const QueryBlock &block,
                                    const KeyTile &tile, Value worker) {
-  SmallVector<Value> largest = multiply(builder, block, tile, worker);
+  SmallVector<Value> largest = buildProducts(builder, block, tile, worker);
   auto one = arith::ConstantIntOp::create(builder, loc, 1, 1);
   Value all = vector::BroadcastOp::create(builder, loc,
                                           vectors(builder).getMaskType(), one);
@@ -269,52 +459,24 @@ TileScores ScoreTiles::buildScores(OpBuilder &builder, const QueryBlock &block,
           SmallVector<Value>(results.drop_front(tiling.vectors))};
 }
 
-/// scale · Σ q·k, and the largest of them. The last rows of registers may be
-/// one key's once more.
-SmallVector<Value> ScoreTiles::multiply(OpBuilder &builder,
-                                        const QueryBlock &block,
-                                        const KeyTile &tile, Value worker) {
+/// scale · Σ q·k, and the largest of them.
+SmallVector<Value> ScoreTiles::buildProducts(OpBuilder &builder,
+                                             const QueryBlock &block,
+                                             const KeyTile &tile,
+                                             Value worker) {
   VectorBuilder all = vectors(builder);
-  RegisterTile registers = getRegisterTile();
-  Value zero = constant(builder, 0);
-  Value last =
-      arith::SubIOp::create(builder, loc, tile.count, constant(builder, 1));
   Value scale = all.splat(scores.scale);
   SmallVector<Value> least(tiling.vectors, all.constant(-kInfinity));
-
-  auto build = [&](OpBuilder &b, Location, Value first, ValueRange running) {
-    SmallVector<SmallVector<Value>> keys;
-    for (int64_t row = 0; row < registers.rows; ++row) {
-      Value key = arith::AddIOp::create(b, loc, first, constant(b, row));
-      key = arith::AddIOp::create(b, loc, buildMin(b, loc, key, last),
-                                  tile.begin);
-      keys.push_back(getKeyPlace(b, block, key));
-    }
-    SmallVector<Value> products = registers.sumBlocks(
-        b, {zero, scores.depth},
-        [&](OpBuilder &inner, Value column, int64_t row) {
-          return FloatBuilder{inner, loc, scores.getType()}.load(
-              scores.getInputs().k, append(keys[row], column));
-        },
-        [&](OpBuilder &inner, Value column, int64_t vector) {
-          return loadRow(inner, worker, queriesAt, column, vector);
-        });
+  auto storeScore = [&](OpBuilder &b, Value row, int64_t i, Value product,
+                        MutableArrayRef<Value> largest) {
     VectorBuilder v = vectors(b);
-    SmallVector<Value> largest(running);
-    for (int64_t row = 0; row < registers.rows; ++row) {
-      Value key = arith::AddIOp::create(b, loc, first, constant(b, row));
-      for (int64_t i = 0; i < registers.vectors; ++i) {
-        Value score = v.multiply(products[row * registers.vectors + i], scale);
-        storeRow(b, score, worker, scoresAt, key, i);
-        largest[i] = v.larger(score, largest[i]);
-      }
-    }
-    scf::YieldOp::create(b, loc, largest);
+    Value score = v.multiply(product, scale);
+    storeRow(b, score, worker, scoresAt, row, i);
+    largest[i] = v.larger(score, largest[i]);
   };
-  auto loop =
-      scf::ForOp::create(builder, loc, zero, tile.count,
-                         constant(builder, registers.rows), least, build);
-  return SmallVector<Value>(loop.getResults());
+  return multiply(builder, block, tile, worker,
+                  {scores.getInputs().k, scores.depth, queriesAt}, least,
+                  storeScore);
 }
 
 SmallVector<Value> ScoreTiles::findLargest(OpBuilder &builder,
@@ -398,25 +560,45 @@ Value ScoreTiles::isKept(OpBuilder &builder, const QueryBlock &block, Value key,
       builder, loc, VectorType::get(tiling.lanes, builder.getI1Type()), kept);
 }
 
+Value ScoreTiles::isKept(OpBuilder &builder, const QueryBlock &block, Value key,
+                         Value lane) {
+  return scores.getMask(block.sequence.batch, block.head)
+      .isKept(builder, getPosition(builder, block, lane), key);
+}
+
+SmallVector<Value> ScoreTiles::getScoreArguments(OpBuilder &builder,
+                                                 const QueryBlock &block,
+                                                 Value key, int64_t vector,
+                                                 Value product) {
+  SmallVector<Value> arguments{product, block.sequence.batch, block.head,
+                               getPositions(builder, block, vector), key};
+  llvm::append_range(arguments, scores.getScoreCaptures());
+  return arguments;
+}
+
+bool ScoreTiles::isScoreAlwaysSafe() const {
+  return llvm::all_of(scores.getInputs().score->front().without_terminator(),
+                      [](Operation &op) { return isSpeculatable(&op); });
+}
+
 void ScoreTiles::applyScores(OpBuilder &builder, const QueryBlock &block,
                              const KeyTile &tile, Value worker) {
   Block &region = scores.getInputs().score->front();
-  buildLoop(
-      builder, loc, constant(builder, 0), tile.count, 1,
-      [&](OpBuilder &b, Location, ValueRange row) {
-        VectorBuilder v = vectors(b);
-        Value key = arith::AddIOp::create(b, loc, tile.begin, row.front());
-        for (int64_t i = 0; i < tiling.vectors; ++i) {
-          SmallVector<Value> arguments{
-              loadRow(b, worker, scoresAt, row.front(), i),
-              block.sequence.batch, block.head, getPositions(b, block, i), key};
-          llvm::append_range(arguments, scores.getScoreCaptures());
-          Value score = evaluateLanes(b, loc, region, arguments, tiling.lanes);
-          if (!isa<VectorType>(score.getType()))
-            score = v.splat(score);
-          storeRow(b, score, worker, scoresAt, row.front(), i);
-        }
-      });
+  buildLoop(builder, loc, constant(builder, 0), tile.count, 1,
+            [&](OpBuilder &b, Location, ValueRange row) {
+              VectorBuilder v = vectors(b);
+              Value key =
+                  arith::AddIOp::create(b, loc, tile.begin, row.front());
+              for (int64_t i = 0; i < tiling.vectors; ++i) {
+                Value product = loadRow(b, worker, scoresAt, row.front(), i);
+                Value score = evaluateLanes(
+                    b, loc, region,
+                    getScoreArguments(b, block, key, i, product), tiling.lanes);
+                if (!isa<VectorType>(score.getType()))
+                  score = v.splat(score);
+                storeRow(b, score, worker, scoresAt, row.front(), i);
+              }
+            });
 }
 
 void ScoreTiles::applyMask(OpBuilder &builder, const QueryBlock &block,
@@ -444,15 +626,12 @@ void ScoreTiles::applyByLane(OpBuilder &builder, const QueryBlock &block,
     FloatBuilder floats{b, loc, scores.getType()};
     Value key = arith::AddIOp::create(b, loc, tile.begin, row);
     Value position = getPosition(b, block, lane);
-    Value at =
-        getIndex(b, arith::AddIOp::create(b, loc, scoresAt, lane), row, 0);
-    Value kept = scores.getMask(block.sequence.batch, block.head)
-                     .isKept(b, position, key);
+    SmallVector<Value> at = getNumberPlace(b, worker, scoresAt, row, lane);
     auto choice = scf::IfOp::create(
-        b, loc, kept,
+        b, loc, isKept(b, block, key, lane),
         [&](OpBuilder &then, Location) {
           FloatBuilder inner{then, loc, scores.getType()};
-          SmallVector<Value> arguments{inner.load(workspace, {worker, at}),
+          SmallVector<Value> arguments{inner.load(workspace, at),
                                        block.sequence.batch, block.head,
                                        position, key};
           llvm::append_range(arguments, scores.getScoreCaptures());
@@ -466,7 +645,7 @@ void ScoreTiles::applyByLane(OpBuilder &builder, const QueryBlock &block,
           Value least = inner.constant(-kInfinity);
           scf::YieldOp::create(otherwise, loc, least);
         });
-    floats.store(choice.getResult(0), workspace, {worker, at});
+    floats.store(choice.getResult(0), workspace, at);
   };
   buildLoop(builder, loc, zero, tile.count, 1,
             [&](OpBuilder &outer, Location, ValueRange row) {
@@ -481,10 +660,7 @@ void ScoreTiles::applyRegions(OpBuilder &builder, const QueryBlock &block,
                               const KeyTile &tile, Value worker) {
   if (!hasScore())
     return applyMask(builder, block, tile, worker);
-  bool isAlwaysSafe =
-      llvm::all_of(scores.getInputs().score->front().without_terminator(),
-                   [](Operation &op) { return isSpeculatable(&op); });
-  if (!isAlwaysSafe)
+  if (!isScoreAlwaysSafe())
     return applyByLane(builder, block, tile, worker);
   applyScores(builder, block, tile, worker);
   applyMask(builder, block, tile, worker);

@@ -38,11 +38,18 @@ struct TileScores {
   SmallVector<Value> largest, isAny;
 };
 
+/// Whether there is a workspace that was described for a target: for none, it
+/// is empty.
+bool hasWorkspace(Operation *op, Value workspace);
+
 /// What attention, forward and backward, does with tiles of scores.
 class ScoreTiles {
 public:
-  ScoreTiles(OpBuilder &builder, AttentionScores &scores, TargetAttr target,
-             Value workspace);
+  /// keysPerTile: at most. queriesAt, scoresAt: where in a worker's part of the
+  /// workspace the queries are, transposed, and the tile of scores.
+  ScoreTiles(AttentionScores &scores, const AttentionTiling &tiling,
+             int64_t keysPerTile, Value workspace, Value queriesAt,
+             Value scoresAt);
 
   VectorBuilder vectors(OpBuilder &builder) const {
     return {builder, loc, type};
@@ -52,11 +59,28 @@ public:
     return {loc, type, tiling.rows, tiling.vectors};
   }
 
-  /// Builds a parallel loop over the workers, and in it one over each one's
-  /// blocks of queries. Which these are depends on shapes and target alone.
-  void forEachBlock(
+  /// Builds a parallel loop over the workers, and in it, sequence after
+  /// sequence, one over each one's items of work, by number. How many there are
+  /// depends on shapes and target alone.
+  void forEachItem(
       OpBuilder &builder,
-      function_ref<void(OpBuilder &, Value worker, const QueryBlock &)> body);
+      function_ref<Value(OpBuilder &, const Sequence &)> getCount,
+      function_ref<void(OpBuilder &, Value worker, const Sequence &, Value)>
+          body);
+  /// How many blocks of queries a head has in a sequence.
+  Value getNumBlocks(OpBuilder &builder, const Sequence &sequence) const;
+  /// A block by its number.
+  QueryBlock getBlock(OpBuilder &builder, const Sequence &sequence, Value head,
+                      Value number) const;
+
+  /// Runs the body for rows of packed sequences that are in none, before the
+  /// first one and behind the last, given where they are in the arrays.
+  void forEachOther(OpBuilder &builder, Value offsets, Value heads,
+                    Value length,
+                    function_ref<void(OpBuilder &, ValueRange place)> body);
+  /// Makes a row of an array 0.
+  void clearRow(OpBuilder &builder, Value array, ValueRange place,
+                Value columns);
 
   /// The keys that a block keeps, and maybe others.
   IndexBounds getKeys(OpBuilder &builder, const QueryBlock &block);
@@ -70,6 +94,14 @@ public:
   /// Where a key's row is in k or v.
   SmallVector<Value> getKeyPlace(OpBuilder &builder, const QueryBlock &block,
                                  Value key) const;
+  /// An element of k, v or the like, in the row of a tile's key.
+  Value loadOfKey(OpBuilder &builder, const QueryBlock &block,
+                  const KeyTile &tile, Value array, Value row,
+                  Value column) const;
+  /// Whether any element of some rows is infinite or NaN: times a weight of 0,
+  /// it would not be nothing.
+  using LoadFn = function_ref<Value(OpBuilder &, Value row, Value column)>;
+  Value hasStrange(OpBuilder &builder, Value rows, Value columns, LoadFn load);
 
   /// Writes rows of an array, transposed, into the workspace: the block's
   /// queries become lanes.
@@ -78,42 +110,84 @@ public:
   /// The other way round, for the queries that there are.
   void unpackQueries(OpBuilder &builder, const QueryBlock &block, Value array,
                      Value columns, Value worker, Value offset);
+  /// A number of each query, one by one, by way of the place of scores.
+  SmallVector<Value> loadLanes(OpBuilder &builder, const QueryBlock &block,
+                               Value array, Value worker);
+  void storeLanes(OpBuilder &builder, const QueryBlock &block,
+                  ArrayRef<Value> values, Value array, Value worker);
   /// Where a query of a block is in arrays of queries.
   SmallVector<Value> getQueryPlace(OpBuilder &builder, const QueryBlock &block,
                                    Value lane) const;
 
+  /// Runs the body for what each key of a tile, in k or v, has with each vector
+  /// of queries in the workspace: Σ over columns. The last keys of registers
+  /// may be one's once more.
+  struct Factors {
+    Value array, columns, packedAt;
+  };
+  using ProductFn =
+      function_ref<void(OpBuilder &, Value row, int64_t vector, Value product,
+                        MutableArrayRef<Value> running)>;
+  SmallVector<Value> multiply(OpBuilder &builder, const QueryBlock &block,
+                              const KeyTile &tile, Value worker,
+                              const Factors &factors, ValueRange initial,
+                              ProductFn body);
+  /// The other way round: for each column of k or v, Σ over the keys of a tile,
+  /// times what is of those and of vectors of queries. The last columns of
+  /// registers, beyond those that there are, are the last one once more.
+  using ColumnFn =
+      function_ref<void(OpBuilder &, Value column, int64_t vector, Value sum)>;
+  void sumKeys(OpBuilder &builder, const QueryBlock &block, const KeyTile &tile,
+               Value worker, const Factors &factors, ColumnFn body);
+
   /// Computes the scores of a tile, and -inf where a query does not keep a key.
   TileScores buildScores(OpBuilder &builder, const QueryBlock &block,
                          const KeyTile &tile, Value worker);
+  /// Without what regions say: products alone, and the largest.
+  SmallVector<Value> buildProducts(OpBuilder &builder, const QueryBlock &block,
+                                   const KeyTile &tile, Value worker);
 
   /// Which lanes of a vector of queries keep a key.
   Value isKept(OpBuilder &builder, const QueryBlock &block, Value key,
                int64_t vector);
+  /// Whether one query does.
+  Value isKept(OpBuilder &builder, const QueryBlock &block, Value key,
+               Value lane);
+  /// What stands for the arguments of the score region, for a vector of
+  /// queries.
+  SmallVector<Value> getScoreArguments(OpBuilder &builder,
+                                       const QueryBlock &block, Value key,
+                                       int64_t vector, Value product);
+  bool hasScore() const { return !scores.getInputs().score->empty(); }
+  /// Whether a score may be evaluated where a key is not kept.
+  bool isScoreAlwaysSafe() const;
 
   /// A vector of the workspace: of a row of so many queries behind an offset.
   Value loadRow(OpBuilder &builder, Value worker, Value offset, Value row,
                 int64_t vector);
   void storeRow(OpBuilder &builder, Value value, Value worker, Value offset,
                 Value row, int64_t vector);
+  /// Where one number of such a row is.
+  SmallVector<Value> getNumberPlace(OpBuilder &builder, Value worker,
+                                    Value offset, Value row, Value lane) const;
+  /// The position of a query, as regions see it.
+  Value getPosition(OpBuilder &builder, const QueryBlock &block,
+                    Value lane) const;
 
   AttentionScores &scores;
   Location loc;
   AttentionTiling tiling;
-  AttentionWorkspace places;
   VectorType type;
+  int64_t keysPerTile;
   Value workspace;
-  /// The places, as values.
-  Value queriesAt, resultAt, partAt, scoresAt;
+  Value queriesAt, scoresAt;
 
 private:
   IndexBounds getBlockPositions(OpBuilder &builder, const QueryBlock &block);
-  Value getIndex(OpBuilder &builder, Value offset, Value row, int64_t vector);
-  Value getPosition(OpBuilder &builder, const QueryBlock &block,
-                    Value lane) const;
+  Value getIndex(OpBuilder &builder, Value offset, Value row,
+                 int64_t vector) const;
   Value getPositions(OpBuilder &builder, const QueryBlock &block,
                      int64_t vector) const;
-  SmallVector<Value> multiply(OpBuilder &builder, const QueryBlock &block,
-                              const KeyTile &tile, Value worker);
   void applyRegions(OpBuilder &builder, const QueryBlock &block,
                     const KeyTile &tile, Value worker);
   void applyScores(OpBuilder &builder, const QueryBlock &block,
@@ -126,7 +200,6 @@ private:
                                  Value worker);
   SmallVector<Value> findKept(OpBuilder &builder, const QueryBlock &block,
                               const KeyTile &tile);
-  bool hasScore() const { return !scores.getInputs().score->empty(); }
 };
 
 } // namespace mlir::pol

@@ -72,6 +72,12 @@ Value VectorBuilder::larger(Value lhs, Value rhs) {
   return arith::SelectOp::create(builder, loc, isLarger, lhs, rhs);
 }
 
+Value VectorBuilder::smallerOrNaN(Value lhs, Value rhs) {
+  Value isLess =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, rhs, lhs);
+  return arith::SelectOp::create(builder, loc, isLess, rhs, lhs);
+}
+
 Value VectorBuilder::select(Value mask, Value lhs, Value rhs) {
   return arith::SelectOp::create(builder, loc, mask, lhs, rhs);
 }

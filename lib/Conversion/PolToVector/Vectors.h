@@ -57,6 +57,8 @@ struct VectorBuilder {
   /// The larger one, the second one if the first is NaN: one instruction where
   /// NaN is found otherwise.
   Value larger(Value lhs, Value rhs);
+  /// The smaller one, the first one if that is NaN: one instruction, too.
+  Value smallerOrNaN(Value lhs, Value rhs);
   Value select(Value mask, Value lhs, Value rhs);
   /// exp, within 1.2 ulp, for what is at most 88 (f64: 709); what is less than
   /// the least number is 0.
