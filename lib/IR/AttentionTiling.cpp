@@ -96,14 +96,17 @@ AttentionGradWorkspace::AttentionGradWorkspace(OpBuilder &builder, Location loc,
   result =
       extents.add(cotangents, extents.multiply(valueDepth, tiling.queries));
   OpFoldResult columns = extents.roundUp(depth, tiling.rows);
-  scores = extents.add(result, extents.multiply(columns, tiling.queries));
+  total = extents.add(result, extents.multiply(columns, tiling.queries));
+  scores = extents.add(total, extents.multiply(depth, tiling.queries));
   OpFoldResult tile = extents.constant(
       llvm::alignTo(tiling.gradKeys, tiling.rows) * tiling.queries);
   gradients = extents.add(scores, tile);
   keySums = extents.add(gradients, tile);
-  valueSums = extents.add(keySums, extents.multiply(depth, tiling.summedKeys));
+  valueSums =
+      extents.add(keySums, extents.multiply(depth, 3 * tiling.summedKeys));
   size = extents.roundUp(
-      extents.add(valueSums, extents.multiply(valueDepth, tiling.summedKeys)),
+      extents.add(valueSums,
+                  extents.multiply(valueDepth, 3 * tiling.summedKeys)),
       64);
 }
 

@@ -82,8 +82,8 @@ def gradients_are_overwritten(edge):
         function = kernel.function
         made = kernel.bytes_of(shapes, **inputs)
         for value in (7.0, np.inf):
-            full = {name: np.full(shapes[name], value) for name in
-                    function.destinations() + function.scratch()}
+            full = {name: np.full(shapes[function.like(name)], value)
+                    for name in function.destinations() + function.scratch()}
             again = kernel.bytes_of(shapes, **inputs, **full)
             edge.expect(again == made, f"{function.op} to overwrite {value}")
 

@@ -131,6 +131,11 @@ class Function:
                                 self.ranks.get(name, 0))
                 for name, element in self.elements.items()}
 
+    def like(self, name):
+        """Whose shape an operand has, among those of a call."""
+        is_of_gradient = name == "workspace" and self.op == "attention_grad"
+        return "grad_workspace" if is_of_gradient else name
+
     def operands(self):
         """In order."""
         return [name for group in groups(self.op)

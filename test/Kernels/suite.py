@@ -125,10 +125,7 @@ class Suite:
                     arrays[name] = scalar(value, element)
                     continue
             else:
-                like = name
-                if is_block and function.op == "attention_grad":
-                    like = "grad_workspace"
-                value = np.full(shapes[like], np.nan)
+                value = np.full(shapes[function.like(name)], np.nan)
             arrays[name] = Array(value, element, layout, at_end)
         written = function.written()
         before = {name: array.memory.tobytes() for name, array

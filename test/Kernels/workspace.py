@@ -47,6 +47,6 @@ def shape(depth, value_depth):
 
 def grad_shape(depth, value_depth):
     """Of that of the gradients."""
-    return _shape(lambda rows: depth + value_depth + _up(depth, rows)
+    return _shape(lambda rows: 2 * depth + value_depth + _up(depth, rows)
                   + 2 * _up(_GRAD_KEYS, rows),
-                  _SUMMED_KEYS * (depth + value_depth))
+                  3 * _SUMMED_KEYS * (depth + value_depth))

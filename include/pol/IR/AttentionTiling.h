@@ -52,11 +52,11 @@ struct AttentionWorkspace {
 struct AttentionGradWorkspace {
   /// q and dout, transposed: [D, queries] and [Dv, queries].
   OpFoldResult queries, cotangents;
-  /// dq, transposed: [D, queries].
-  OpFoldResult result;
+  /// dq, transposed: [D, queries]; that of some keys alone, and of all.
+  OpFoldResult result, total;
   /// Scores, then weights; their gradients: [gradKeys, queries] each.
   OpFoldResult scores, gradients;
-  /// Sums of dk and dv: [summedKeys, D] and [summedKeys, Dv].
+  /// Sums of dk and dv: [3, summedKeys, D] and [3, summedKeys, Dv].
   OpFoldResult keySums, valueSums;
   OpFoldResult size;
 

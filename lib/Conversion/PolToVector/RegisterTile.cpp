@@ -17,9 +17,9 @@ using namespace mlir;
 using namespace mlir::pol;
 
 /// Steps that are summed by themselves, the products of the lesser number one
-/// after the other: an addend goes through 64 additions, 16 more, and one for
-/// each 1024 steps.
-static constexpr int64_t kBlocks[] = {1024, 64};
+/// after the other: an addend goes through 64 additions, 32 more, and one for
+/// each 2048 steps.
+static constexpr int64_t kBlocks[] = {2048, 64};
 
 SmallVector<Value> RegisterTile::sum(OpBuilder &builder, IndexRange steps,
                                      NumberFn number, VectorFn vector) const {

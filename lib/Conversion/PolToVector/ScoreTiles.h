@@ -107,9 +107,11 @@ public:
   /// queries become lanes.
   void packQueries(OpBuilder &builder, const QueryBlock &block, Value array,
                    Value columns, Value worker, Value offset);
-  /// The other way round, for the queries that there are.
+  /// The other way round, for the queries that there are. It may be added to
+  /// what there is.
   void unpackQueries(OpBuilder &builder, const QueryBlock &block, Value array,
-                     Value columns, Value worker, Value offset);
+                     Value columns, Value worker, Value offset,
+                     bool isAdded = false);
   /// A number of each query, one by one, by way of the place of scores.
   SmallVector<Value> loadLanes(OpBuilder &builder, const QueryBlock &block,
                                Value array, Value worker);
@@ -183,6 +185,10 @@ public:
   Value queriesAt, scoresAt;
 
 private:
+  Value getWholeColumns(OpBuilder &builder, Value array, Value columns) const;
+  void
+  forEachSquare(OpBuilder &builder, Value queries, Value columns,
+                function_ref<void(OpBuilder &, Value lane, Value column)> body);
   IndexBounds getBlockPositions(OpBuilder &builder, const QueryBlock &block);
   Value getIndex(OpBuilder &builder, Value offset, Value row,
                  int64_t vector) const;

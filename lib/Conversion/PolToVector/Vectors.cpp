@@ -217,6 +217,32 @@ Value VectorBuilder::maximumLane(Value vector) {
   });
 }
 
+/// In each step, blocks of lanes off the diagonal change places: of half of
+/// them first, then of a quarter.
+SmallVector<Value> VectorBuilder::transpose(ArrayRef<Value> rows) {
+  SmallVector<Value> result(rows);
+  int64_t lanes = getLanes();
+  for (int64_t size = lanes / 2; size > 0; size /= 2) {
+    // Lanes of the second vector count from `lanes` on.
+    SmallVector<int64_t> even, odd;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      bool isOfSecond = lane & size;
+      even.push_back(isOfSecond ? lanes + lane - size : lane);
+      odd.push_back(isOfSecond ? lanes + lane : lane + size);
+    }
+    for (int64_t row = 0; row < lanes; ++row) {
+      if (row & size)
+        continue;
+      Value first = result[row], second = result[row + size];
+      result[row] =
+          vector::ShuffleOp::create(builder, loc, first, second, even);
+      result[row + size] =
+          vector::ShuffleOp::create(builder, loc, first, second, odd);
+    }
+  }
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

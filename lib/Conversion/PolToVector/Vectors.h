@@ -71,6 +71,9 @@ struct VectorBuilder {
   Value sumLanes(Value vector);
   Value maximumLane(Value vector);
 
+  /// As many vectors as there are lanes, transposed.
+  SmallVector<Value> transpose(ArrayRef<Value> rows);
+
   /// Consecutive elements of an array, converted from and to their type.
   Value load(Value array, ValueRange indices, Value mask = nullptr);
   void store(Value value, Value array, ValueRange indices, Value mask = nullptr,
