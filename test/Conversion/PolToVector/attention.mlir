@@ -18,8 +18,9 @@
 // CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<1x2x?x64xf32>, %[[W:[a-z0-9]+]]: memref<?x?xf32>)
 // CHECK:         %[[WORKERS:.+]] = memref.dim %[[W]], %c0
 // CHECK:         scf.parallel (%[[WORKER:.+]]) = (%c0) to (%[[WORKERS]])
-// CHECK:           memref.load %[[Q]]
-// CHECK:           memref.store %{{.+}}, %[[W]][%[[WORKER]]
+// CHECK:           vector.load %[[Q]]
+// CHECK:           vector.shuffle
+// CHECK:           vector.store %{{.+}}, %[[W]][%[[WORKER]]
 // CHECK-NOT:       scf.if
 // CHECK:           %{{.+}}:12 = scf.for
 // CHECK-NEXT:        arith
