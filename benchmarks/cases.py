@@ -159,9 +159,13 @@ def _attention(kernel, dtype, size, depth, causal, heads=8):
                 causal)
 
 
+LEAST_BYTES = 1 << 28
+
+
 def full():
     """All cases."""
-    total = 2 * common.last_level_cache()
+    # Where x alone is not larger than the cache, parts of it stay there.
+    total = max(2 * common.last_level_cache(), LEAST_BYTES)
     cases = _row_cases(total, FULL_ROWS, ["f32"])
     cases += [Case(kernel, "f32", (64, 1024), "copy") for kernel in ROW_FLOPS]
     cases += _row_cases(total, [4096], ["bf16", "f16"])

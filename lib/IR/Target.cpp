@@ -13,9 +13,13 @@
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
+#include <map>
+#include <optional>
 #include <unistd.h>
 
 using namespace mlir;
@@ -98,19 +102,58 @@ static StringRef getHostLevel() {
                                                               : "x86-64-v3";
 }
 
+namespace {
+/// The caches of data that Linux tells of. The C library may take what all
+/// processors of a package share for what a guest's few do.
+struct HostCaches {
+  std::map<int64_t, int64_t> bytesOfLevel;
+
+  HostCaches() {
+    for (int index = 0;; ++index) {
+      std::string folder =
+          llvm::formatv("/sys/devices/system/cpu/cpu0/cache/index{0}/", index);
+      std::optional<std::string> type = read(folder + "type");
+      if (!type)
+        return;
+      int64_t level, kibibytes;
+      if (*type != "Instruction" && get(folder + "level", level) &&
+          get(folder + "size", kibibytes))
+        bytesOfLevel[level] = kibibytes * kKiB;
+    }
+  }
+
+  /// Of a level, or what the library says: a machine need not say what it has.
+  int64_t get(int64_t level, int name, int64_t otherwise) const {
+    auto found = bytesOfLevel.find(level);
+    int64_t bytes =
+        found == bytesOfLevel.end() ? ::sysconf(name) : found->second;
+    return bytes > 0 ? bytes : otherwise;
+  }
+
+private:
+  static std::optional<std::string> read(const Twine &path) {
+    auto file = llvm::MemoryBuffer::getFileAsStream(path);
+    if (!file)
+      return std::nullopt;
+    return (*file)->getBuffer().trim().str();
+  }
+  /// A number, which may be one of KiB: 32K.
+  static bool get(const Twine &path, int64_t &number) {
+    std::optional<std::string> text = read(path);
+    return text && !StringRef(*text).rtrim('K').getAsInteger(10, number);
+  }
+};
+} // namespace
+
 TargetAttr mlir::pol::getHostTarget(MLIRContext *context, int64_t maxWorkers) {
   TargetAttr named = getNamedTarget(context, getHostLevel());
-  // A machine need not say what it has.
-  auto getCache = [](int name, int64_t otherwise) {
-    long bytes = ::sysconf(name);
-    return bytes > 0 ? static_cast<int64_t>(bytes) : otherwise;
-  };
-  int64_t l1 =
-      std::max(getCache(_SC_LEVEL1_DCACHE_SIZE, named.getL1Bytes()), 4 * kKiB);
+  HostCaches caches;
+  int64_t l1 = std::max(
+      caches.get(1, _SC_LEVEL1_DCACHE_SIZE, named.getL1Bytes()), 4 * kKiB);
   int64_t l2 =
-      std::max(getCache(_SC_LEVEL2_CACHE_SIZE, named.getL2Bytes()), l1);
+      std::max(caches.get(2, _SC_LEVEL2_CACHE_SIZE, named.getL2Bytes()), l1);
   int64_t llc =
-      std::max(getCache(_SC_LEVEL3_CACHE_SIZE, named.getLlcBytes()), l2);
+      std::max(caches.get(3, _SC_LEVEL3_CACHE_SIZE, named.getLlcBytes()), l2);
   return TargetAttr::get(context, named.getVectorBits(),
                          named.getVectorRegisters(), l1, l2, llc, maxWorkers,
                          named.getF16());

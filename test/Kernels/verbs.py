@@ -12,7 +12,8 @@ from setup import dtypes
 
 # Which gradients a scratch buffer is for; without them it is not described.
 USED_FOR = {"dweight_partials": {"dweight"}, "dbias_partials": {"dbias"},
-            "delta": {"dq", "dk", "dbias"}}
+            "delta": {"dq", "dk", "dbias"},
+            "workspace": {"o", "dq", "dk", "dv"}}
 COTANGENTS = ("dy", "dout")
 
 
@@ -103,7 +104,7 @@ class VerbFunction(Function):
         names += [n for n in Function.scratch(self)]
         names += [self.other_half(n) for n, whose in self.pairs.items()
                   if whose == "carved" and self.other_half(n) not in names]
-        sizes = [int(np.prod(shapes[n]))
+        sizes = [int(np.prod(shapes[self.like(n)]))
                  * dtypes.STORED[self.elements[n]].itemsize for n in names]
         self.arena = Arena(sum(-(-size // 256) * 256 for size in sizes) or 256)
         return [self.arena]
