@@ -122,6 +122,9 @@ def set_threads(threads):
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = str(threads)
     os.environ["KMP_BLOCKTIME"] = "20"
+    # Threads that wait give their CPU away only where there are too few: in a
+    # virtual machine, that may take longer than a kernel.
+    os.environ["KMP_USE_YIELD"] = "2"
 
 
 # Longer than any library's threads wait for work actively.

@@ -24,8 +24,15 @@ using namespace mlir;
 using namespace mlir::pol;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Keys whose products with a query are summed side by side.
-static constexpr int64_t kKeysAtOnce = 4;
+/// Lanes at least: of less, there are no vectors worth it.
+static constexpr int64_t kLeastLanes = 4;
+/// Vectors of keys in a block: what is done once for it takes as long as some
+/// keys.
+static constexpr int64_t kVectorsPerBlock = 2;
+/// Keys between those that are read and those that are prefetched.
+static constexpr int64_t kKeysAhead = 32;
+/// Vectors of columns whose values are summed side by side.
+static constexpr int64_t kColumnsAtOnce = 8;
 
 namespace {
 /// One split of the keys of one sequence and head, for all queries that read
@@ -38,9 +45,10 @@ public:
               Value batch, Value keyHead, Value split)
       : decoding(decoding), op(decoding.op), loc(decoding.loc), type(type),
         lanes(type.getDimSize(0)), batch(batch), keyHead(keyHead), split(split),
-        rows(builder, decoding, lanes),
+        rows(builder, decoding, kVectorsPerBlock * lanes),
         scores(memref::AllocaOp::create(
-            builder, loc, MemRefType::get(lanes, decoding.type))) {}
+            builder, loc,
+            MemRefType::get(kVectorsPerBlock * lanes, decoding.type))) {}
 
   void build(OpBuilder &builder);
 
@@ -50,15 +58,20 @@ private:
   }
   using ColumnsFn = function_ref<SmallVector<Value>(
       VectorBuilder &, Value column, Value mask, ValueRange running)>;
-  SmallVector<Value> overColumns(OpBuilder &builder, Value length,
+  SmallVector<Value> overColumns(OpBuilder &builder, Value begin, Value length,
                                  ValueRange initial, ColumnsFn body);
   void clear(OpBuilder &builder, ValueRange query);
-  void buildProducts(OpBuilder &builder, ValueRange query, IndexRange block);
-  Value buildScores(OpBuilder &builder);
+  SmallVector<Value> getAhead(OpBuilder &builder, ValueRange row);
+  Value buildProducts(OpBuilder &builder, ValueRange query, IndexRange block,
+                      Value first);
+  Value
+  overBlock(OpBuilder &builder, IndexRange block, Value initial,
+            function_ref<Value(OpBuilder &, Value place, Value running)> body);
+  Value buildScores(OpBuilder &builder, Value products);
   void addBlock(OpBuilder &builder, ValueRange query, IndexRange block);
   void addValues(OpBuilder &builder, ValueRange query, IndexRange kept,
                  Value correction);
-  Value isWithin(OpBuilder &builder, IndexRange kept);
+  Value isWithin(OpBuilder &builder, IndexRange kept, Value place);
 
   Decoding &decoding;
   DecodeAttentionOp op;
@@ -68,21 +81,21 @@ private:
   Value batch, keyHead, split;
   Value length;
   BlockRows rows;
-  /// Of a block, for one query after the other: products, scores, weights.
+  /// Scores, then weights, of a block, for one query after the other.
   Value scores;
 };
 } // namespace
 
-/// Runs the body for all vectors of columns, the last of which may be a part.
-SmallVector<Value> VectorSplit::overColumns(OpBuilder &builder, Value length,
-                                            ValueRange initial,
+/// Runs the body for vectors of columns from one on, a whole number of vectors
+/// behind the first; the last one may be a part.
+SmallVector<Value> VectorSplit::overColumns(OpBuilder &builder, Value begin,
+                                            Value length, ValueRange initial,
                                             ColumnsFn body) {
-  Value zero = decoding.constant(builder, 0);
   Value step = decoding.constant(builder, lanes);
   Value rest = builder.createOrFold<arith::RemUIOp>(loc, length, step);
   Value whole = builder.createOrFold<arith::SubIOp>(loc, length, rest);
   auto loop = scf::ForOp::create(
-      builder, loc, zero, whole, step, initial,
+      builder, loc, begin, whole, step, initial,
       [&](OpBuilder &b, Location, Value column, ValueRange running) {
         VectorBuilder v = vectors(b);
         scf::YieldOp::create(b, loc, body(v, column, Value(), running));
@@ -102,7 +115,7 @@ void VectorSplit::clear(OpBuilder &builder, ValueRange query) {
   SmallVector<Value> partial = append(query, split);
   floats.store(floats.constant(-kInfinity), op.getPartialMax(), partial);
   floats.store(floats.constant(0.0), op.getPartialSum(), partial);
-  overColumns(builder, decoding.valueDepth, {},
+  overColumns(builder, decoding.constant(builder, 0), decoding.valueDepth, {},
               [&](VectorBuilder &v, Value column, Value mask, ValueRange) {
                 v.store(v.constant(0.0), op.getPartialO(),
                         append(partial, column), mask);
@@ -110,45 +123,51 @@ void VectorSplit::clear(OpBuilder &builder, ValueRange query) {
               });
 }
 
-/// Σ q·k of the keys of a block; behind the last one, that of the last one once
-/// more.
-void VectorSplit::buildProducts(OpBuilder &builder, ValueRange query,
-                                IndexRange block) {
+/// A key's row that is soon to be read, where keys lie one behind the other.
+SmallVector<Value> VectorSplit::getAhead(OpBuilder &builder, ValueRange row) {
+  SmallVector<Value> ahead(row);
+  Value last = arith::SubIOp::create(builder, loc, decoding.capacity,
+                                     decoding.constant(builder, 1));
+  ahead.back() =
+      buildMin(builder, loc, last,
+               arith::AddIOp::create(builder, loc, row.back(),
+                                     decoding.constant(builder, kKeysAhead)));
+  return ahead;
+}
+
+/// Σ q·k of as many keys of a block as there are lanes, from one on; behind the
+/// last one, that of the last one once more.
+Value VectorSplit::buildProducts(OpBuilder &builder, ValueRange query,
+                                 IndexRange block, Value first) {
   Value last = arith::SubIOp::create(builder, loc, block.end,
                                      decoding.constant(builder, 1));
-  auto build = [&](OpBuilder &b, Location, ValueRange first) {
-    SmallVector<SmallVector<Value>> keys;
-    for (int64_t i = 0; i < kKeysAtOnce; ++i) {
-      Value at =
-          arith::AddIOp::create(b, loc, first.front(), decoding.constant(b, i));
-      Value key = arith::AddIOp::create(b, loc, block.begin, at);
-      keys.push_back(rows.get(b, buildMin(b, loc, key, last)));
-    }
-    SmallVector<Value> zeros(kKeysAtOnce, vectors(b).constant(0.0));
-    SmallVector<Value> sums = overColumns(
-        b, decoding.depth, zeros,
-        [&](VectorBuilder &v, Value column, Value mask, ValueRange running) {
-          Value factor = v.load(op.getQ(), append(query, column), mask);
-          SmallVector<Value> next;
-          for (auto [key, sum] : llvm::zip(keys, running))
-            next.push_back(v.fma(
-                factor, v.load(op.getK(), append(key, column), mask), sum));
-          return next;
-        });
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      Value at =
-          arith::AddIOp::create(b, loc, first.front(), decoding.constant(b, i));
-      memref::StoreOp::create(b, loc, vectors(b).sumLanes(sum), scores, at);
-    }
-  };
-  buildLoop(builder, loc, decoding.constant(builder, 0),
-            decoding.constant(builder, lanes), kKeysAtOnce, build);
+  SmallVector<SmallVector<Value>> keys;
+  for (int64_t i = 0; i < lanes; ++i) {
+    Value key = arith::AddIOp::create(builder, loc, first,
+                                      decoding.constant(builder, i));
+    keys.push_back(rows.get(builder, buildMin(builder, loc, key, last)));
+  }
+  SmallVector<SmallVector<Value>> ahead;
+  if (!decoding.pageSize)
+    for (ValueRange key : keys)
+      ahead.push_back(getAhead(builder, key));
+  SmallVector<Value> zeros(lanes, vectors(builder).constant(0.0));
+  SmallVector<Value> sums = overColumns(
+      builder, decoding.constant(builder, 0), decoding.depth, zeros,
+      [&](VectorBuilder &v, Value column, Value mask, ValueRange running) {
+        Value factor = v.load(op.getQ(), append(query, column), mask);
+        SmallVector<Value> next;
+        for (auto [key, sum] : llvm::zip(keys, running))
+          next.push_back(
+              v.fma(factor, v.load(op.getK(), append(key, column), mask), sum));
+        return next;
+      });
+  return vectors(builder).sumEach(sums);
 }
 
 /// The scores of a block's products, as a vector.
-Value VectorSplit::buildScores(OpBuilder &builder) {
+Value VectorSplit::buildScores(OpBuilder &builder, Value products) {
   VectorBuilder v = vectors(builder);
-  Value products = v.load(scores, decoding.constant(builder, 0));
   Value result = v.multiply(v.splat(decoding.getScale()), products);
   if (!op.getSoftcapAttr())
     return result;
@@ -158,15 +177,30 @@ Value VectorSplit::buildScores(OpBuilder &builder) {
   return v.multiply(cap, bent);
 }
 
-/// Which lanes of a block are keys of a range.
-Value VectorSplit::isWithin(OpBuilder &builder, IndexRange kept) {
+/// Which lanes, from a place in a block on, are keys of a range.
+Value VectorSplit::isWithin(OpBuilder &builder, IndexRange kept, Value place) {
   auto upTo = [&](Value key) -> Value {
-    Value count = rows.getPlace(builder, key);
+    Value count =
+        arith::SubIOp::create(builder, loc, rows.getPlace(builder, key), place);
     return vector::CreateMaskOp::create(builder, loc,
                                         vectors(builder).getMaskType(), count);
   };
   // What is up to the end, and not up to the beginning.
   return arith::XOrIOp::create(builder, loc, upTo(kept.end), upTo(kept.begin));
+}
+
+/// Runs the body for places in a block, one for each vector of its keys.
+Value VectorSplit::overBlock(
+    OpBuilder &builder, IndexRange block, Value initial,
+    function_ref<Value(OpBuilder &, Value place, Value running)> body) {
+  Value size = arith::SubIOp::create(builder, loc, block.end, block.begin);
+  return scf::ForOp::create(
+             builder, loc, decoding.constant(builder, 0), size,
+             decoding.constant(builder, lanes), initial,
+             [&](OpBuilder &b, Location, Value place, ValueRange running) {
+               scf::YieldOp::create(b, loc, body(b, place, running.front()));
+             })
+      .getResult(0);
 }
 
 /// Takes the keys of a block that a query keeps into its M, L and sums. What
@@ -182,9 +216,17 @@ void VectorSplit::addBlock(OpBuilder &builder, ValueRange query,
   FloatBuilder floats{builder, loc, decoding.type};
   SmallVector<Value> partial = append(query, split);
   Value before = floats.load(op.getPartialMax(), partial);
-  buildProducts(builder, query, block);
-  Value isKept = isWithin(builder, kept);
-  Value found = v.select(isKept, buildScores(builder), v.constant(-kInfinity));
+  Value found = overBlock(
+      builder, block, v.constant(-kInfinity),
+      [&](OpBuilder &b, Value place, Value running) {
+        VectorBuilder inner = vectors(b);
+        Value first = arith::AddIOp::create(b, loc, block.begin, place);
+        Value score = buildScores(b, buildProducts(b, query, block, first));
+        score = inner.select(isWithin(b, kept, place), score,
+                             inner.constant(-kInfinity));
+        inner.store(score, scores, place);
+        return inner.larger(score, running);
+      });
   Value largest = v.maximumLane(found);
   Value isLarger = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::OGT, largest, before);
@@ -195,17 +237,27 @@ void VectorSplit::addBlock(OpBuilder &builder, ValueRange query,
                                         maximum, floats.constant(-kInfinity));
   Value origin = arith::SelectOp::create(builder, loc, isLeast,
                                          floats.constant(0.0), maximum);
-  Value weights = v.select(isKept, v.exp(v.subtract(found, v.splat(origin))),
-                           v.constant(0.0));
-  v.store(weights, scores, decoding.constant(builder, 0));
-  Value sum = v.sumLanes(weights);
+  Value sums = overBlock(
+      builder, block, v.constant(0.0),
+      [&](OpBuilder &b, Value place, Value running) {
+        VectorBuilder inner = vectors(b);
+        Value score = inner.load(scores, place);
+        Value weight = inner.exp(inner.subtract(score, inner.splat(origin)));
+        weight =
+            inner.select(isWithin(b, kept, place), weight, inner.constant(0.0));
+        inner.store(weight, scores, place);
+        return inner.add(running, weight);
+      });
+  Value sum = v.sumLanes(sums);
   // A score that is not a number is none of the larger ones.
   Value isStrange = arith::AndIOp::create(
       builder, loc,
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, sum, sum),
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ONE, maximum,
                             floats.constant(kInfinity)));
-  Value correction = floats.exp(floats.subtract(before, origin));
+  Value correction = vector::ExtractOp::create(
+      builder, loc, v.exp(v.splat(floats.subtract(before, origin))),
+      int64_t(0));
   floats.store(arith::SelectOp::create(builder, loc, isStrange, sum, maximum),
                op.getPartialMax(), partial);
   Value old = floats.load(op.getPartialSum(), partial);
@@ -218,27 +270,53 @@ void VectorSplit::addBlock(OpBuilder &builder, ValueRange query,
 void VectorSplit::addValues(OpBuilder &builder, ValueRange query,
                             IndexRange kept, Value correction) {
   SmallVector<Value> partial = append(query, split);
-  auto addColumns = [&](VectorBuilder &v, Value column, Value mask,
-                        ValueRange) {
+  auto addColumns = [&](VectorBuilder &v, ValueRange columns, Value mask) {
+    SmallVector<Value> zeros(columns.size(), v.constant(0.0));
     auto loop = scf::ForOp::create(
         v.builder, loc, kept.begin, kept.end, decoding.constant(v.builder, 1),
-        v.constant(0.0),
-        [&](OpBuilder &b, Location, Value key, ValueRange running) {
+        zeros, [&](OpBuilder &b, Location, Value key, ValueRange running) {
           VectorBuilder inner = vectors(b);
           Value at = rows.getPlace(b, key);
-          Value weight = memref::LoadOp::create(b, loc, scores, at);
-          Value value =
-              inner.load(op.getV(), append(rows.get(b, key), column), mask);
-          Value sum = inner.fma(inner.splat(weight), value, running.front());
-          scf::YieldOp::create(b, loc, sum);
+          Value weight =
+              inner.splat(memref::LoadOp::create(b, loc, scores, at));
+          SmallVector<Value> row = rows.get(b, key);
+          SmallVector<Value> next;
+          for (auto [column, sum] : llvm::zip(columns, running))
+            next.push_back(inner.fma(
+                weight, inner.load(op.getV(), append(row, column), mask), sum));
+          if (!decoding.pageSize)
+            for (Value column : columns)
+              inner.prefetch(op.getV(), append(getAhead(b, row), column));
+          scf::YieldOp::create(b, loc, next);
         });
-    SmallVector<Value> at = append(partial, column);
-    Value old = v.load(op.getPartialO(), at, mask);
-    v.store(v.fma(old, v.splat(correction), loop.getResult(0)),
-            op.getPartialO(), at, mask);
-    return SmallVector<Value>();
+    for (auto [column, sum] : llvm::zip(columns, loop.getResults())) {
+      SmallVector<Value> at = append(partial, column);
+      Value old = v.load(op.getPartialO(), at, mask);
+      v.store(v.fma(old, v.splat(correction), sum), op.getPartialO(), at, mask);
+    }
   };
-  overColumns(builder, decoding.valueDepth, {}, addColumns);
+  Value step = decoding.constant(builder, kColumnsAtOnce * lanes);
+  Value rest =
+      builder.createOrFold<arith::RemUIOp>(loc, decoding.valueDepth, step);
+  Value whole =
+      builder.createOrFold<arith::SubIOp>(loc, decoding.valueDepth, rest);
+  buildLoop(builder, loc, decoding.constant(builder, 0), whole,
+            kColumnsAtOnce * lanes,
+            [&](OpBuilder &b, Location, ValueRange first) {
+              SmallVector<Value> columns;
+              for (int64_t i = 0; i < kColumnsAtOnce; ++i)
+                columns.push_back(arith::AddIOp::create(
+                    b, loc, first.front(), decoding.constant(b, i * lanes)));
+              VectorBuilder v = vectors(b);
+              addColumns(v, columns, Value());
+            });
+  if (getConstantIntValue(rest) == 0)
+    return;
+  overColumns(builder, whole, decoding.valueDepth, {},
+              [&](VectorBuilder &v, Value column, Value mask, ValueRange) {
+                addColumns(v, column, mask);
+                return SmallVector<Value>();
+              });
 }
 
 /// Clears what the split has of each query, and adds block after block of keys.
@@ -263,8 +341,8 @@ static void expandDecodeAttention(OpBuilder &builder, DecodeAttentionOp op,
   Decoding decoding(builder, op, /*sumBlock=*/16);
   auto type = VectorType::get(target.getVectorBits() / decoding.type.getWidth(),
                               decoding.type);
-  if (type.getDimSize(0) < kKeysAtOnce)
-    type = VectorType::get(kKeysAtOnce, decoding.type);
+  if (type.getDimSize(0) < kLeastLanes)
+    type = VectorType::get(kLeastLanes, decoding.type);
   forEachSplit(builder, decoding,
                [&](OpBuilder &b, Value batch, Value keyHead, Value split) {
                  VectorSplit(b, decoding, type, batch, keyHead, split).build(b);

@@ -30,6 +30,9 @@ static constexpr int64_t kLineBytes = 64;
 /// Rows of this part of a cache are prefetched: the next one of up to two
 /// arrays beside what is read and written.
 static constexpr int64_t kPrefetchedPart = 8;
+/// Lines that are prefetched are this far ahead at least, so that they arrive
+/// in time.
+static constexpr int64_t kBytesAhead = 8192;
 /// Vectors that are combined independently of each other, so that they need not
 /// wait for one another.
 static constexpr int64_t kUnroll = 4;
@@ -64,6 +67,9 @@ Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target,
                                             lengthValue,
                                             constant(builder, elements)));
   };
+  rowBytes = buildMax(builder, loc, constant(builder, 1),
+                      builder.createOrFold<arith::MulIOp>(
+                          loc, lengthValue, constant(builder, bytes)));
   staysCached = fits(target.getL2Bytes() / kPrefetchedPart / bytes);
   isShort = fits(target.getL1Bytes() / kPrefetchedPart / bytes);
 }
@@ -113,9 +119,15 @@ Rows::Ahead Rows::getAhead(OpBuilder &builder, ValueRange arrays, Value row,
                            int64_t distance) const {
   Value last =
       arith::SubIOp::create(builder, loc, numRows, constant(builder, 1));
+  auto multiply = [&](Value lhs, Value rhs) -> Value {
+    return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+  };
+  Value far = builder.createOrFold<arith::CeilDivUIOp>(
+      loc, constant(builder, kBytesAhead),
+      multiply(rowBytes, constant(builder, distance)));
+  far = multiply(far, constant(builder, distance));
   auto getRows = [&](Value isAhead) {
-    Value rowsAhead = builder.createOrFold<arith::MulIOp>(
-        loc, constant(builder, distance), isAhead);
+    Value rowsAhead = multiply(far, isAhead);
     Value number =
         buildMin(builder, loc,
                  arith::AddIOp::create(builder, loc, row, rowsAhead), last);

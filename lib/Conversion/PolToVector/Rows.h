@@ -45,7 +45,7 @@ public:
     /// By the pass that writes.
     SmallVector<Value> inWrite;
   };
-  /// The rows so many rows ahead of one, of each array.
+  /// The rows so many rows ahead of one, or a multiple of that, of each array.
   Ahead getAhead(OpBuilder &builder, ValueRange arrays, Value row,
                  int64_t distance) const;
   /// Those after the row that `forEach` visits.
@@ -136,6 +136,8 @@ private:
   /// Whether rows are so short that the next ones stay in the second-level
   /// cache until they are read, or that two fit the first-level one: 1 or 0.
   Value staysCached, isShort;
+  /// 1 at least.
+  Value rowBytes;
   /// The row that `forEach` visits.
   Value visited;
 };

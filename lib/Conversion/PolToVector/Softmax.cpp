@@ -84,23 +84,24 @@ void Softmax::buildRow(OpBuilder &builder, ValueRange at, Value tile) {
   Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
   Rows::Ahead ahead = rows.getAhead(builder, op.getX());
   NumeratorFn getOne = getNumerator(builder, row);
-  SmallVector<Value> sums = rows.sum(
-      builder, 1,
-      [&](VectorBuilder &v, Value index, Value mask,
-          MutableArrayRef<Value> running) {
-        Value numerator = getOne(v, index, mask);
-        if (tile)
-          v.store(numerator, tile, index);
-        running[0] = v.add(running[0], numerator);
-      },
-      // Exponentials take so long that no load waits for a prefetch.
-      ahead.inWrite);
+  int64_t vector = 0;
+  SmallVector<Value> sums =
+      rows.sum(builder, 1,
+               [&](VectorBuilder &v, Value index, Value mask,
+                   MutableArrayRef<Value> running) {
+                 // Exponentials take so long that no load waits for a prefetch.
+                 rows.prefetchLines(v, ahead.inWrite, index, vector++);
+                 Value numerator = getOne(v, index, mask);
+                 if (tile)
+                   v.store(numerator, tile, index);
+                 running[0] = v.add(running[0], numerator);
+               });
   FloatBuilder floats{builder, loc, type};
   Value inverse = rows.vectors(builder).splat(
       floats.divide(floats.constant(1.0), sums.front()));
   Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
   rows.write(
-      builder, output, ahead.inWrite,
+      builder, output, /*ahead=*/{},
       [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
         Value numerator = tile ? v.load(tile, index) : getOne(v, index, mask);
         v.store(v.multiply(numerator, inverse), output, index, mask, kind);

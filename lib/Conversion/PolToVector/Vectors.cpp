@@ -217,30 +217,41 @@ Value VectorBuilder::maximumLane(Value vector) {
   });
 }
 
-/// In each step, blocks of lanes off the diagonal change places: of half of
-/// them first, then of a quarter.
+/// Two vectors whose blocks of so many lanes off the diagonal change places.
+std::pair<Value, Value> VectorBuilder::exchange(Value first, Value second,
+                                                int64_t size) {
+  // Lanes of the second vector count from `lanes` on.
+  int64_t lanes = getLanes();
+  SmallVector<int64_t> even, odd;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    bool isOfSecond = lane & size;
+    even.push_back(isOfSecond ? lanes + lane - size : lane);
+    odd.push_back(isOfSecond ? lanes + lane : lane + size);
+  }
+  return {vector::ShuffleOp::create(builder, loc, first, second, even),
+          vector::ShuffleOp::create(builder, loc, first, second, odd)};
+}
+
 SmallVector<Value> VectorBuilder::transpose(ArrayRef<Value> rows) {
   SmallVector<Value> result(rows);
-  int64_t lanes = getLanes();
-  for (int64_t size = lanes / 2; size > 0; size /= 2) {
-    // Lanes of the second vector count from `lanes` on.
-    SmallVector<int64_t> even, odd;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      bool isOfSecond = lane & size;
-      even.push_back(isOfSecond ? lanes + lane - size : lane);
-      odd.push_back(isOfSecond ? lanes + lane : lane + size);
-    }
-    for (int64_t row = 0; row < lanes; ++row) {
-      if (row & size)
-        continue;
-      Value first = result[row], second = result[row + size];
-      result[row] =
-          vector::ShuffleOp::create(builder, loc, first, second, even);
-      result[row + size] =
-          vector::ShuffleOp::create(builder, loc, first, second, odd);
-    }
-  }
+  for (int64_t size = getLanes() / 2; size > 0; size /= 2)
+    for (int64_t row = 0; row < getLanes(); ++row)
+      if (!(row & size))
+        std::tie(result[row], result[row + size]) =
+            exchange(result[row], result[row + size], size);
   return result;
+}
+
+/// What is exchanged is added at once: with each step, half of the vectors are
+/// left.
+Value VectorBuilder::sumEach(ArrayRef<Value> vectors) {
+  SmallVector<Value> sums(vectors);
+  for (int64_t size = getLanes() / 2; size > 0; size /= 2)
+    for (int64_t row = 0; row < size; ++row) {
+      auto [first, second] = exchange(sums[row], sums[row + size], size);
+      sums[row] = add(first, second);
+    }
+  return sums.front();
 }
 
 //===----------------------------------------------------------------------===//

@@ -70,6 +70,8 @@ struct VectorBuilder {
   /// One number of all lanes, in the order of a tree.
   Value sumLanes(Value vector);
   Value maximumLane(Value vector);
+  /// The same sums of as many vectors as there are lanes, each in its lane.
+  Value sumEach(ArrayRef<Value> vectors);
 
   /// As many vectors as there are lanes, transposed.
   SmallVector<Value> transpose(ArrayRef<Value> rows);
@@ -84,6 +86,7 @@ struct VectorBuilder {
 private:
   Value foldLanes(Value vector,
                   function_ref<Value(VectorBuilder &, Value, Value)> combine);
+  std::pair<Value, Value> exchange(Value first, Value second, int64_t size);
   Value bits(int64_t value);
   Value buildExp(Value value, bool isGradual);
   Value scalePower(Value mantissa, Value shifted, bool isGradual);
