@@ -9,6 +9,7 @@ function's type admits.
 import ctypes
 import itertools
 import mmap
+import re
 import subprocess
 from pathlib import Path
 
@@ -193,13 +194,17 @@ class Tools:
     """Where the tools are, and what modules are compiled with.
 
     expansion: "vector", for the machine that this runs on, or "linalg".
+    small_caches: for such a machine with caches of 4 KiB, so that what is meant
+      for arrays that are larger is tested with small ones.
     """
 
     def __init__(self, pol_opt, llvm_bin, runtime, openmp, folder,
-                 expansion="vector"):
+                 expansion="vector", small_caches=False):
         self.pol_opt, self.llvm = pol_opt, Path(llvm_bin)
-        self.pipeline = ("--pol-to-llvm=openmp=true cpu=host "
-                         f"expansion={expansion}")
+        # Without a name, modules keep the target that they have.
+        cpu = "" if small_caches else "cpu=host "
+        self.pipeline = f"--pol-to-llvm=openmp=true {cpu}expansion={expansion}"
+        self.target = self._small_target() if small_caches else None
         self.runtime, self.openmp = Path(runtime), Path(openmp)
         self.folder = Path(folder)
         if self.runtime.is_dir():
@@ -207,6 +212,15 @@ class Tools:
         self._omp = ctypes.CDLL(str(self.openmp), mode=ctypes.RTLD_GLOBAL)
         ctypes.CDLL(str(self.runtime), mode=ctypes.RTLD_GLOBAL)
         self.modules = 0
+
+    def _small_target(self):
+        """The attributes of a module."""
+        done = subprocess.run(
+            [str(self.pol_opt), "-", "--pol-set-target=cpu=host"],
+            input="module {}", capture_output=True, text=True, check=True)
+        line = done.stdout.splitlines()[0]
+        return re.sub(r"(l1|l2|llc)_bytes = \d+", r"\1_bytes = 4096",
+                      line[line.index("{"):line.rindex("{")])
 
     def set_threads(self, count):
         self._omp.omp_set_num_threads(count)
@@ -234,6 +248,8 @@ class Tools:
         base = self.folder / f"{name}-{next(_numbers)}"
         source, lowered, llvm, object_file = (
             base.with_suffix(s) for s in (".mlir", ".low.mlir", ".ll", ".so"))
+        if self.target:
+            text = f"module attributes {self.target} {{\n{text}\n}}\n"
         source.write_text(text)
         self.step(name, [self.pol_opt, source, self.pipeline, "-o", lowered])
         self.step(name, [self.llvm / "mlir-translate", "--mlir-to-llvmir",

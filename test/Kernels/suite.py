@@ -240,6 +240,8 @@ def arguments(description):
                         help="LLVM's OpenMP, a shared library")
     parser.add_argument("--expansion", choices=("vector", "linalg"),
                         default="vector", help="how kernels are expanded")
+    parser.add_argument("--small-caches", action="store_true",
+                        help="compile for caches that arrays do not fit")
     parser.add_argument("--keep", help="a folder for modules, kept")
     parser.add_argument("--verbose", action="store_true",
                         help="print what is called, before it is")
@@ -284,7 +286,8 @@ LOG_BYTES = 4096
 def run_part(options, folder, name, part, called):
     begin = time.monotonic()
     tools = Tools(options.pol_opt, options.llvm_bin, options.runtime,
-                  options.openmp, options.keep or folder, options.expansion)
+                  options.openmp, options.keep or folder, options.expansion,
+                  options.small_caches)
     workspace.use_target(options.pol_opt, options.expansion)
     suite = Suite(tools, seed=1)
 

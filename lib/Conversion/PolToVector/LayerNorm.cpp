@@ -10,7 +10,7 @@
 
 #include "../PolToLinalg/RowScale.h"
 #include "ExpandKernel.h"
-#include "Rows.h"
+#include "RowPipeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,20 +25,31 @@ static constexpr int64_t kFirstVectors = 16;
 
 namespace {
 /// One kernel, and what all of its rows share.
-class Expansion {
+class Expansion : RowPipeline {
 public:
   Expansion(OpBuilder &builder, LayerNormOp op, TargetAttr target)
-      : op(op), loc(op.getLoc()), rows(builder, loc, op.getX(), target),
+      : RowPipeline(builder, op.getLoc(), target, op.getX(), op.getY()), op(op),
         type(rows.getType()), eps(op.getEps().convertToDouble()),
         rules(getScaleRules(
             cast<MemRefType>(op.getX().getType()).getElementType(), eps)) {}
 
   void build(OpBuilder &builder) {
-    rows.forEach(builder,
-                 [&](OpBuilder &b, ValueRange at) { buildRow(b, at); });
+    buildRows(builder,
+              /*cachedRows=*/1 + bool(op.getWeight()) + bool(op.getBias()));
   }
 
 private:
+  SmallVector<Value> prepare(OpBuilder &builder, Value row) override {
+    return {buildFirstMean(builder, row)};
+  }
+  unsigned getNumSums() const override { return 2; }
+  void add(VectorBuilder &v, Value row, ValueRange prepared, Value index,
+           Value mask, MutableArrayRef<Value> sums) override;
+  RowPipeline::Factors finish(OpBuilder &builder, ValueRange at, Value row,
+                              ValueRange prepared, ValueRange sums) override;
+  Value getResult(VectorBuilder &v, Value row, ValueRange factors, Value index,
+                  Value mask) override;
+
   /// What makes a row's elements deviations from its mean: they are multiplied
   /// by `first`; then `mean` and `rest`, which add up to the mean, are
   /// subtracted one after the other; and what is left is multiplied by
@@ -47,10 +58,12 @@ private:
     Value first, mean, rest, second;
   };
 
-  void buildRow(OpBuilder &builder, ValueRange at);
+  void buildRow(OpBuilder &builder, ValueRange at) override;
   void buildPlainRow(OpBuilder &builder, ValueRange at, Value row,
                      Centre centre, Value variance, ValueRange ahead);
   Value buildFirstMean(OpBuilder &builder, Value row);
+  std::tuple<Centre, Value, Value> getMoments(OpBuilder &builder,
+                                              Value firstMean, ValueRange sums);
   void buildScaledRow(OpBuilder &builder, ValueRange at, Value row);
   RowScales buildSecondScale(OpBuilder &builder, Value row, Centre &centre);
   Value buildIsSafe(OpBuilder &builder, Value variance, Value restSquared);
@@ -67,8 +80,6 @@ private:
                      Value mask);
 
   LayerNormOp op;
-  Location loc;
-  Rows rows;
   FloatType type;
   double eps;
   SmallVector<ScaleRule> rules;
@@ -196,33 +207,72 @@ void Expansion::buildPlainRow(OpBuilder &builder, ValueRange at, Value row,
 /// A row's first elements have a mean that is near its own. Deviations from it
 /// and their squares are summed in one pass: the mean of the former corrects
 /// the mean, and the variance by its square.
-void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
+void Expansion::add(VectorBuilder &v, Value row, ValueRange prepared,
+                    Value index, Value mask, MutableArrayRef<Value> sums) {
+  Centre splats;
+  splats.mean = rows.vectors(v.builder).splat(prepared.front());
+  Value deviation = loadDeviation(v, row, index, mask, splats);
+  sums[0] = v.add(sums[0], deviation);
+  sums[1] = v.fma(deviation, deviation, sums[1]);
+}
+
+/// The centre of a row, its variance, and whether that is safe.
+std::tuple<Expansion::Centre, Value, Value>
+Expansion::getMoments(OpBuilder &builder, Value firstMean, ValueRange sums) {
   FloatBuilder floats{builder, loc, type};
-  Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
   Centre centre;
-  centre.mean = buildFirstMean(builder, row);
-  Centre splats = splat(builder, centre);
-  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
-  SmallVector<Value> sums = rows.sum(
-      builder, 2,
-      [&](VectorBuilder &v, Value index, Value mask,
-          MutableArrayRef<Value> running) {
-        Value deviation = loadDeviation(v, row, index, mask, splats);
-        running[0] = v.add(running[0], deviation);
-        running[1] = v.fma(deviation, deviation, running[1]);
-      },
-      ahead.inSum);
+  centre.mean = firstMean;
   centre.rest = floats.divide(sums[0], rows.getCount());
   Value restSquared = floats.multiply(centre.rest, centre.rest);
   Value variance =
       floats.subtract(floats.divide(sums[1], rows.getCount()), restSquared);
-  auto choice = scf::IfOp::create(builder, loc,
-                                  buildIsSafe(builder, variance, restSquared),
-                                  /*withElseRegion=*/true);
+  return {centre, variance, buildIsSafe(builder, variance, restSquared)};
+}
+
+void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
+  Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
+  SmallVector<Value> prepared = prepare(builder, row);
+  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
+  SmallVector<Value> sums = rows.sum(
+      builder, getNumSums(),
+      [&](VectorBuilder &v, Value index, Value mask,
+          MutableArrayRef<Value> running) {
+        add(v, row, prepared, index, mask, running);
+      },
+      ahead.inSum);
+  auto [centre, variance, isSafe] = getMoments(builder, prepared.front(), sums);
+  auto choice =
+      scf::IfOp::create(builder, loc, isSafe, /*withElseRegion=*/true);
   OpBuilder then = choice.getThenBodyBuilder();
   buildPlainRow(then, at, row, centre, variance, ahead.inWrite);
   OpBuilder otherwise = choice.getElseBodyBuilder();
   buildScaledRow(otherwise, at, row);
+}
+
+RowPipeline::Factors Expansion::finish(OpBuilder &builder, ValueRange at,
+                                       Value row, ValueRange prepared,
+                                       ValueRange sums) {
+  FloatBuilder floats{builder, loc, type};
+  auto [centre, variance, isSafe] = getMoments(builder, prepared.front(), sums);
+  Value root = buildRoot(builder, variance, floats.constant(eps));
+  auto choice =
+      scf::IfOp::create(builder, loc, isSafe, /*withElseRegion=*/true);
+  OpBuilder then = choice.getThenBodyBuilder();
+  buildCheckpoints(then, at,
+                   FloatBuilder{then, loc, type}.add(centre.mean, centre.rest),
+                   root);
+  OpBuilder otherwise = choice.getElseBodyBuilder();
+  buildScaledRow(otherwise, at, row);
+  return {{centre.mean, centre.rest, root}, isSafe};
+}
+
+Value Expansion::getResult(VectorBuilder &v, Value row, ValueRange factors,
+                           Value index, Value mask) {
+  Centre splats;
+  splats.mean = factors[0];
+  splats.rest = factors[1];
+  Value deviation = loadDeviation(v, row, index, mask, splats);
+  return buildElement(v, deviation, factors[2], index, mask);
 }
 
 //===----------------------------------------------------------------------===//

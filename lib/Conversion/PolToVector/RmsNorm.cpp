@@ -10,7 +10,7 @@
 
 #include "../PolToLinalg/RowScale.h"
 #include "ExpandKernel.h"
-#include "Rows.h"
+#include "RowPipeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -22,26 +22,39 @@ using namespace mlir::pol;
 
 namespace {
 /// One kernel, and what all of its rows share.
-class Expansion {
+class Expansion : RowPipeline {
 public:
   Expansion(OpBuilder &builder, RmsNormOp op, TargetAttr target)
-      : op(op), loc(op.getLoc()), rows(builder, loc, op.getX(), target),
+      : RowPipeline(builder, op.getLoc(), target, op.getX(), op.getY()), op(op),
         type(rows.getType()), eps(op.getEps().convertToDouble()),
         rules(getScaleRules(
             cast<MemRefType>(op.getX().getType()).getElementType(), eps)) {}
 
   void build(OpBuilder &builder) {
-    rows.forEach(builder,
-                 [&](OpBuilder &b, ValueRange at) { buildRow(b, at); });
+    buildRows(builder, /*cachedRows=*/op.getWeight() ? 2 : 1);
   }
 
 private:
+  SmallVector<Value> prepare(OpBuilder &, Value) override { return {}; }
+  unsigned getNumSums() const override { return 1; }
+  void add(VectorBuilder &v, Value row, ValueRange, Value index, Value mask,
+           MutableArrayRef<Value> sums) override {
+    Value value = v.load(row, index, mask);
+    sums[0] = v.fma(value, value, sums[0]);
+  }
+  RowPipeline::Factors finish(OpBuilder &builder, ValueRange at, Value row,
+                              ValueRange prepared, ValueRange sums) override;
+  Value getResult(VectorBuilder &v, Value row, ValueRange factors, Value index,
+                  Value mask) override {
+    return buildElement(v, row, index, mask, {Value(), factors.front()});
+  }
+
   /// What a row is multiplied with: first its elements, then what follows.
   struct Factors {
     Value element;
     Value root;
   };
-  void buildRow(OpBuilder &builder, ValueRange at);
+  void buildRow(OpBuilder &builder, ValueRange at) override;
   Value buildRoot(OpBuilder &builder, Value sum, Value eps);
   Value buildIsSafe(OpBuilder &builder, Value sum);
   Factors buildScaled(OpBuilder &builder, Value row);
@@ -51,8 +64,6 @@ private:
   void buildRstd(OpBuilder &builder, ValueRange at, Value rstd);
 
   RmsNormOp op;
-  Location loc;
-  Rows rows;
   FloatType type;
   double eps;
   SmallVector<ScaleRule> rules;
@@ -153,8 +164,7 @@ void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
                       builder, 1,
                       [&](VectorBuilder &v, Value index, Value mask,
                           MutableArrayRef<Value> running) {
-                        Value value = v.load(row, index, mask);
-                        running[0] = v.fma(value, value, running[0]);
+                        add(v, row, {}, index, mask, running);
                       },
                       ahead.inSum)
                   .front();
@@ -177,6 +187,24 @@ void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
   buildPlain(then);
   OpBuilder otherwise = choice.getElseBodyBuilder();
   buildScaledRow(otherwise, at, row);
+}
+
+RowPipeline::Factors Expansion::finish(OpBuilder &builder, ValueRange at,
+                                       Value row, ValueRange, ValueRange sums) {
+  Value root = buildRoot(builder, sums.front(),
+                         FloatBuilder{builder, loc, type}.constant(eps));
+  if (rules.empty()) {
+    buildRstd(builder, at, root);
+    return {{root}, arith::ConstantIntOp::create(builder, loc, 1, 1)};
+  }
+  Value isSafe = buildIsSafe(builder, sums.front());
+  auto choice =
+      scf::IfOp::create(builder, loc, isSafe, /*withElseRegion=*/true);
+  OpBuilder then = choice.getThenBodyBuilder();
+  buildRstd(then, at, root);
+  OpBuilder otherwise = choice.getElseBodyBuilder();
+  buildScaledRow(otherwise, at, row);
+  return {{root}, isSafe};
 }
 
 static void expandRmsNorm(OpBuilder &builder, RmsNormOp op, TargetAttr target) {

@@ -107,7 +107,12 @@ void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
   Value left = arith::SubIOp::create(builder, loc, numRows, begin);
   Value end = arith::AddIOp::create(builder, loc, begin,
                                     buildMin(builder, loc, rowsPerBlock, left));
-  buildLoop(builder, loc, begin, end, 1,
+  forEachOf(builder, {begin, end}, body);
+}
+
+void Rows::forEachOf(OpBuilder &builder, IndexRange range,
+                     function_ref<void(OpBuilder &, ValueRange)> body) {
+  buildLoop(builder, loc, range.begin, range.end, 1,
             [&](OpBuilder &b, Location, ValueRange row) {
               visited = row.front();
               body(b, getIndices(b, row.front()));

@@ -70,6 +70,10 @@ public:
                function_ref<void(OpBuilder &, ValueRange at)> body,
                function_ref<void(OpBuilder &)> begin = nullptr);
 
+  /// Runs the body for some rows in order.
+  void forEachOf(OpBuilder &builder, IndexRange range,
+                 function_ref<void(OpBuilder &, ValueRange at)> body);
+
   /// Runs the body for blocks of rows, so many that each has `rowsPerBlock`, on
   /// many threads, and in a block for each row in order.
   void forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,

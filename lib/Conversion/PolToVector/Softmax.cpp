@@ -9,7 +9,7 @@
 // The tuned expansions of pol.softmax and pol.softmax_grad.
 
 #include "ExpandKernel.h"
-#include "Rows.h"
+#include "RowPipeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,28 +31,42 @@ namespace {
 /// are kept from the second to the third on the stack, where they fit, and
 /// computed anew where they do not. Each element is read before it is written,
 /// and the sum is complete before that: y may be x.
-class Softmax {
+class Softmax : RowPipeline {
 public:
-  Softmax(OpBuilder &builder, SoftmaxOp op, TargetAttr target)
-      : op(op), loc(op.getLoc()), rows(builder, loc, op.getX(), target),
-        type(rows.getType()) {}
+  Softmax(OpBuilder &builder, SoftmaxOp op, TargetAttr target, bool isKept)
+      : RowPipeline(builder, op.getLoc(), target, op.getX(), op.getY()), op(op),
+        type(rows.getType()), isKept(isKept) {}
 
-  void build(OpBuilder &builder);
+  void build(OpBuilder &builder) {
+    buildRows(builder, /*cachedRows=*/std::nullopt);
+  }
 
 private:
-  /// Gives the exponential of an element, less than all if there is none.
-  using NumeratorFn =
-      std::function<Value(VectorBuilder &, Value index, Value mask)>;
-
   Value load(VectorBuilder &v, Value row, Value index, Value mask);
-  NumeratorFn getNumerator(OpBuilder &builder, Value row);
-  void buildRow(OpBuilder &builder, ValueRange at, Value tile);
-  void buildRows(OpBuilder &builder, bool isKept);
+  Value getNumerator(VectorBuilder &v, Value row, Value maximum, Value index,
+                     Value mask);
+
+  void begin(OpBuilder &builder) override {
+    if (isKept)
+      tile = memref::AllocaOp::create(
+          builder, loc, MemRefType::get(getTileLength(type), type),
+          builder.getI64IntegerAttr(64));
+  }
+  void buildRow(OpBuilder &builder, ValueRange at) override;
+  SmallVector<Value> prepare(OpBuilder &builder, Value row) override;
+  unsigned getNumSums() const override { return 1; }
+  void add(VectorBuilder &v, Value row, ValueRange prepared, Value index,
+           Value mask, MutableArrayRef<Value> sums) override;
+  Factors finish(OpBuilder &builder, ValueRange at, Value row,
+                 ValueRange prepared, ValueRange sums) override;
+  Value getResult(VectorBuilder &v, Value row, ValueRange factors, Value index,
+                  Value mask) override;
 
   SoftmaxOp op;
-  Location loc;
-  Rows rows;
   FloatType type;
+  /// Whether exponentials are kept, and where.
+  bool isKept;
+  Value tile;
 };
 } // namespace
 
@@ -64,79 +78,87 @@ Value Softmax::load(VectorBuilder &v, Value row, Value index, Value mask) {
   return mask ? v.select(mask, value, v.constant(kLowest)) : value;
 }
 
-/// exp(x − max x)
-Softmax::NumeratorFn Softmax::getNumerator(OpBuilder &builder, Value row) {
-  Value maximum = rows.maximum(builder, kLowest,
-                               [&](VectorBuilder &v, Value index, Value mask,
-                                   MutableArrayRef<Value> running) {
-                                 running[0] = v.larger(
-                                     load(v, row, index, mask), running[0]);
-                               });
-  Value shift = rows.vectors(builder).splat(maximum);
-  return [this, row, shift](VectorBuilder &v, Value index, Value mask) {
-    Value difference = v.subtract(load(v, row, index, mask), shift);
-    return v.expOfNegative(difference);
-  };
+/// exp(x − max x), less than all if there is no element.
+Value Softmax::getNumerator(VectorBuilder &v, Value row, Value maximum,
+                            Value index, Value mask) {
+  return v.expOfNegative(v.subtract(load(v, row, index, mask), maximum));
 }
 
-/// With a tile for the exponentials, or none.
-void Softmax::buildRow(OpBuilder &builder, ValueRange at, Value tile) {
+SmallVector<Value> Softmax::prepare(OpBuilder &builder, Value row) {
+  return {rows.maximum(builder, kLowest,
+                       [&](VectorBuilder &v, Value index, Value mask,
+                           MutableArrayRef<Value> running) {
+                         running[0] =
+                             v.larger(load(v, row, index, mask), running[0]);
+                       })};
+}
+
+void Softmax::add(VectorBuilder &v, Value row, ValueRange prepared, Value index,
+                  Value mask, MutableArrayRef<Value> sums) {
+  Value numerator = getNumerator(
+      v, row, rows.vectors(v.builder).splat(prepared.front()), index, mask);
+  if (isKept)
+    v.store(numerator, tile, index);
+  sums[0] = v.add(sums[0], numerator);
+}
+
+RowPipeline::Factors Softmax::finish(OpBuilder &builder, ValueRange, Value,
+                                     ValueRange prepared, ValueRange sums) {
+  FloatBuilder floats{builder, loc, type};
+  Value inverse = floats.divide(floats.constant(1.0), sums.front());
+  return {{prepared.front(), inverse},
+          arith::ConstantIntOp::create(builder, loc, 1, 1)};
+}
+
+Value Softmax::getResult(VectorBuilder &v, Value row, ValueRange factors,
+                         Value index, Value mask) {
+  Value numerator = isKept ? v.load(tile, index)
+                           : getNumerator(v, row, factors[0], index, mask);
+  return v.multiply(numerator, factors[1]);
+}
+
+void Softmax::buildRow(OpBuilder &builder, ValueRange at) {
   Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
   Rows::Ahead ahead = rows.getAhead(builder, op.getX());
-  NumeratorFn getOne = getNumerator(builder, row);
+  SmallVector<Value> prepared = prepare(builder, row);
   int64_t vector = 0;
   SmallVector<Value> sums =
-      rows.sum(builder, 1,
+      rows.sum(builder, getNumSums(),
                [&](VectorBuilder &v, Value index, Value mask,
                    MutableArrayRef<Value> running) {
                  // Exponentials take so long that no load waits for a prefetch.
                  rows.prefetchLines(v, ahead.inWrite, index, vector++);
-                 Value numerator = getOne(v, index, mask);
-                 if (tile)
-                   v.store(numerator, tile, index);
-                 running[0] = v.add(running[0], numerator);
+                 add(v, row, prepared, index, mask, running);
                });
-  FloatBuilder floats{builder, loc, type};
-  Value inverse = rows.vectors(builder).splat(
-      floats.divide(floats.constant(1.0), sums.front()));
+  SmallVector<Value> splats;
+  for (Value factor : finish(builder, at, row, prepared, sums).values)
+    splats.push_back(rows.vectors(builder).splat(factor));
   Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
-  rows.write(
-      builder, output, /*ahead=*/{},
-      [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
-        Value numerator = tile ? v.load(tile, index) : getOne(v, index, mask);
-        v.store(v.multiply(numerator, inverse), output, index, mask, kind);
-      });
-}
-
-void Softmax::buildRows(OpBuilder &builder, bool isKept) {
-  Value tile;
-  auto buildTile = [&](OpBuilder &b) {
-    if (isKept)
-      tile = memref::AllocaOp::create(
-          b, loc, MemRefType::get(getTileLength(type), type),
-          b.getI64IntegerAttr(64));
-  };
-  rows.forEach(
-      builder, [&](OpBuilder &b, ValueRange at) { buildRow(b, at, tile); },
-      buildTile);
-}
-
-void Softmax::build(OpBuilder &builder) {
-  Value isShort = builder.createOrFold<arith::CmpIOp>(
-      loc, arith::CmpIPredicate::ule, rows.getEnd(),
-      arith::ConstantIndexOp::create(builder, loc, getTileLength(type)));
-  if (std::optional<int64_t> known = getConstantIntValue(isShort))
-    return buildRows(builder, *known != 0);
-  auto choice =
-      scf::IfOp::create(builder, loc, isShort, /*withElseRegion=*/true);
-  OpBuilder then = choice.getThenBodyBuilder();
-  buildRows(then, /*isKept=*/true);
-  OpBuilder otherwise = choice.getElseBodyBuilder();
-  buildRows(otherwise, /*isKept=*/false);
+  rows.write(builder, output, /*ahead=*/{},
+             [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
+               v.store(getResult(v, row, splats, index, mask), output, index,
+                       mask, kind);
+             });
 }
 
 static void expandSoftmax(OpBuilder &builder, SoftmaxOp op, TargetAttr target) {
-  Softmax(builder, op, target).build(builder);
+  auto build = [&](OpBuilder &b, bool isKept) {
+    Softmax(b, op, target, isKept).build(b);
+  };
+  Location loc = op.getLoc();
+  Rows rows(builder, loc, op.getX(), target);
+  int64_t most = getTileLength(rows.getType());
+  Value isShort = builder.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::ule, rows.getEnd(),
+      arith::ConstantIndexOp::create(builder, loc, most));
+  if (std::optional<int64_t> known = getConstantIntValue(isShort))
+    return build(builder, *known != 0);
+  auto choice =
+      scf::IfOp::create(builder, loc, isShort, /*withElseRegion=*/true);
+  OpBuilder then = choice.getThenBodyBuilder();
+  build(then, /*isKept=*/true);
+  OpBuilder otherwise = choice.getElseBodyBuilder();
+  build(otherwise, /*isKept=*/false);
 }
 
 /// dx = y · (dy − Σ dy·y)
