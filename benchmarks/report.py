@@ -23,8 +23,11 @@ def _timing(entry):
             "q3": third, "samples": len(samples)}
 
 
-def row(case, entries, limit, threads):
-    """What JSON has of a case. Times are seconds, rates a second."""
+def row(case, entries, limits, threads):
+    """What JSON has of a case. Times are seconds, rates a second. limits: what
+    the limit was in each round, of which the median counts, as it does of
+    contenders' times."""
+    limit = statistics.median(limits)
     timings = {entry.name: _timing(entry) for entry in entries}
     amount = case.flops() if case.limit in _FLOPS_LIMITS else case.bytes()
     for timing in timings.values():
@@ -38,7 +41,8 @@ def row(case, entries, limit, threads):
         "kernel": case.kernel, "dtype": case.dtype,
         "shape": case.shape_label(), "causal": case.causal,
         "threads": threads, "bytes": case.bytes(), "flops": case.flops(),
-        "limit": case.limit, "limit_rate": limit, "pol": pol, "peers": timings,
+        "limit": case.limit, "limit_rate": limit,
+        "limit_best": max(limits), "pol": pol, "peers": timings,
         "best_peer": best}
     if best and "median" in pol:
         made["best_peer_over_pol"] = peers[best] / pol["median"]

@@ -233,8 +233,8 @@ class Entry:
 
 
 def _rounds(case, entries, limits, options):
-    """All contenders in turn, beginning with another one each time. Returns the
-    limit, which is the best of the rounds: what the machine can do."""
+    """All contenders in turn, beginning with another one each time. Returns
+    what the limit was in each round."""
     running = [e for e in entries if e.runs()]
     found = []
     limits.request("prepare_limits", case.bytes())
@@ -249,7 +249,7 @@ def _rounds(case, entries, limits, options):
             time.sleep(common.SETTLE_SECONDS)
             running[(turn + i) % len(running)].attempt(
                 Entry.measure, share, options.seconds)
-    return max(found)
+    return found
 
 
 def measure(case, processes, limits, options, tell=lambda what: None):
@@ -269,11 +269,11 @@ def measure(case, processes, limits, options, tell=lambda what: None):
             entry.check(case, wants, folder)
     tell("measure " + ", ".join(e.name for e in entries if e.runs()))
     try:
-        limit = _rounds(case, entries, limits, options)
+        found = _rounds(case, entries, limits, options)
     finally:
         for entry in entries:
             entry.process.drop()
-    return {**report.row(case, entries, limit, options.threads),
+    return {**report.row(case, entries, found, options.threads),
             "load": os.getloadavg()[0]}
 
 

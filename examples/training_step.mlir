@@ -12,6 +12,7 @@
 
 !array = tensor<?x?x?x?xf32>
 !rows = tensor<?x?x?xf32>
+!room = tensor<?x?xf32>
 !arrayPair = !pol.duplicated<tensor<?x?x?x?xf32>>
 !weightPair = !pol.duplicated<tensor<?xbf16>, tensor<?xf32>>
 !arrayUndef = !pol.duplicated<tensor<?x?x?x?xf32>, !pol.undef<?x?x?x?xf32>>
@@ -56,11 +57,11 @@ func.func private @backward(%space: !pol.arena, %x: !arrayPair, %w: !weightPair,
     %scratch = pol.scratch "pol.attention_grad"(%qp, %k, %v, %o, %do, none,
         none, none, none, %max, %sum) in %frame
         : (!arrayPair, !array, !array, !array, !array, !rows, !rows), !pol.frame
-        -> !pol.bundle<{delta: !rows}>
+        -> !pol.bundle<{delta: !rows, workspace: !room}>
     %dq = pol.call "pol.attention_grad"(%qp, %k, %v, %o, %do, none, none, none,
         none, %max, %sum) {causal = #pol.causal<top_left>} scratch(%scratch)
         : (!arrayPair, !array, !array, !array, !array, !rows, !rows),
-          !pol.bundle<{delta: !rows}> -> !array
+          !pol.bundle<{delta: !rows, workspace: !room}> -> !array
 
     // As the gradient of the norm's output, q stands for its shadow.
     %qd = pol.duplicated %q, %dq : !array, !array

@@ -88,7 +88,8 @@ AttentionWorkspace::AttentionWorkspace(OpBuilder &builder, Location loc,
 AttentionGradWorkspace::AttentionGradWorkspace(OpBuilder &builder, Location loc,
                                                TargetAttr target,
                                                OpFoldResult depth,
-                                               OpFoldResult valueDepth) {
+                                               OpFoldResult valueDepth,
+                                               OpFoldResult keys) {
   AttentionTiling tiling(target, Float32Type::get(builder.getContext()));
   Extents extents{builder, loc};
   queries = extents.constant(0);
@@ -102,12 +103,14 @@ AttentionGradWorkspace::AttentionGradWorkspace(OpBuilder &builder, Location loc,
       llvm::alignTo(tiling.gradKeys, tiling.rows) * tiling.queries);
   gradients = extents.add(scores, tile);
   keySums = extents.add(gradients, tile);
-  valueSums =
-      extents.add(keySums, extents.multiply(depth, 3 * tiling.summedKeys));
-  size = extents.roundUp(
-      extents.add(valueSums,
-                  extents.multiply(valueDepth, 3 * tiling.summedKeys)),
-      64);
+  summedKeys =
+      extents.fold<arith::MinUIOp>(keys, extents.constant(kSummedKeys));
+  auto getSums = [&](OpFoldResult columnCount) {
+    return extents.multiply(
+        extents.fold<arith::MulIOp>(columnCount, summedKeys), 3);
+  };
+  valueSums = extents.add(keySums, getSums(depth));
+  size = extents.roundUp(extents.add(valueSums, getSums(valueDepth)), 64);
 }
 
 /// What depends on the target is known where code is built, and no earlier.
@@ -121,19 +124,35 @@ static OpFoldResult buildWorkers(OpBuilder &builder, Location loc,
   return builder.getIndexAttr(target ? target.getMaxWorkers() : 0);
 }
 
-template <typename WorkspaceTy>
+/// How much a workspace is for the module's target, if it names one.
+static OpFoldResult
+buildSizeFor(OpBuilder &builder,
+             function_ref<OpFoldResult(TargetAttr)> getSize) {
+  TargetAttr target = lookupTarget(builder.getInsertionBlock()->getParentOp());
+  return target ? getSize(target) : builder.getIndexAttr(0);
+}
+
 static OpFoldResult buildSize(OpBuilder &builder, Location loc,
                               ArrayRef<OpFoldResult> extents, DictionaryAttr) {
-  TargetAttr target = lookupTarget(builder.getInsertionBlock()->getParentOp());
-  if (!target)
-    return builder.getIndexAttr(0);
-  return WorkspaceTy(builder, loc, target, extents[0], extents[1]).size;
+  return buildSizeFor(builder, [&](TargetAttr target) {
+    return AttentionWorkspace(builder, loc, target, extents[0], extents[1])
+        .size;
+  });
+}
+
+static OpFoldResult buildGradSize(OpBuilder &builder, Location loc,
+                                  ArrayRef<OpFoldResult> extents,
+                                  DictionaryAttr) {
+  return buildSizeFor(builder, [&](TargetAttr target) {
+    return AttentionGradWorkspace(builder, loc, target, extents[0], extents[1],
+                                  extents[2])
+        .size;
+  });
 }
 
 const DerivedExtent mlir::pol::kWorkspace[2] = {
     {'W', "", inferNothing, buildWorkers},
-    {'X', "DE", inferNothing, buildSize<AttentionWorkspace>}};
+    {'X', "DE", inferNothing, buildSize}};
 
 const DerivedExtent mlir::pol::kGradWorkspace[2] = {
-    kWorkspace[0],
-    {'X', "DE", inferNothing, buildSize<AttentionGradWorkspace>}};
+    kWorkspace[0], {'X', "DET", inferNothing, buildGradSize}};

@@ -164,7 +164,8 @@ class Extents:
                 "dq": (*rows, self.d), "dk": (self.b, self.hk, self.t, self.d),
                 "dv": (self.b, self.hk, self.t, self.dv),
                 "workspace": workspace.shape(self.d, self.dv),
-                "grad_workspace": workspace.grad_shape(self.d, self.dv)}
+                "grad_workspace": workspace.grad_shape(self.d, self.dv,
+                                                       self.t)}
 
 
 class Call:

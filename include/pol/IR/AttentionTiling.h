@@ -58,10 +58,13 @@ struct AttentionGradWorkspace {
   OpFoldResult scores, gradients;
   /// Sums of dk and dv: [3, summedKeys, D] and [3, summedKeys, Dv].
   OpFoldResult keySums, valueSums;
+  /// No more than there are.
+  OpFoldResult summedKeys;
   OpFoldResult size;
 
   AttentionGradWorkspace(OpBuilder &builder, Location loc, TargetAttr target,
-                         OpFoldResult depth, OpFoldResult valueDepth);
+                         OpFoldResult depth, OpFoldResult valueDepth,
+                         OpFoldResult keys);
 };
 
 /// `W`, the workers that share a kernel, and `X`, how much each works in. Both

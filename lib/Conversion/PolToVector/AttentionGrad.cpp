@@ -31,7 +31,8 @@ Backward::Backward(OpBuilder &builder, AttentionGradOp op, TargetAttr target)
     : op(op), loc(op.getLoc()), target(target),
       scores(builder, AttentionInputs(op), /*sumBlock=*/1),
       places(builder, loc, target, getAsOpFoldResult(scores.depth),
-             getAsOpFoldResult(scores.valueDepth)),
+             getAsOpFoldResult(scores.valueDepth),
+             getAsOpFoldResult(scores.keys)),
       tiling(target, scores.getType()),
       tiles(scores, tiling, tiling.gradKeys, op.getWorkspace(),
             getPlace(builder, places.queries),
@@ -40,6 +41,7 @@ Backward::Backward(OpBuilder &builder, AttentionGradOp op, TargetAttr target)
       resultAt(getPlace(builder, places.result)),
       totalAt(getPlace(builder, places.total)),
       gradientsAt(getPlace(builder, places.gradients)),
+      summedKeys(getPlace(builder, places.summedKeys)),
       usesScores(op.getDq() || op.getDk()) {
   auto isOfType = [&](Value array) {
     return cast<MemRefType>(array.getType()).getElementType() ==

@@ -130,6 +130,8 @@ private:
   AttentionTiling tiling;
   ScoreTiles tiles;
   Value cotangentsAt, resultAt, totalAt, gradientsAt;
+  /// How many keys there are sums of.
+  Value summedKeys;
   SmallVector<KeyGradient> keyGradients;
   /// Whether a tile's gradients of scores are needed, or weights alone.
   bool usesScores;

@@ -82,9 +82,9 @@ SmallVector<Value> Backward::getSum(OpBuilder &builder, Value worker,
                                     const KeyGradient &gradient, SumKind kind,
                                     Value key, Value column) {
   Value row = arith::SubIOp::create(builder, loc, key, chunk.keys.begin);
-  row = arith::AddIOp::create(
-      builder, loc, row,
-      constant(builder, static_cast<int64_t>(kind) * tiling.summedKeys));
+  Value before = arith::MulIOp::create(
+      builder, loc, summedKeys, constant(builder, static_cast<int64_t>(kind)));
+  row = arith::AddIOp::create(builder, loc, row, before);
   Value at = arith::AddIOp::create(
       builder, loc, gradient.sumsAt,
       arith::MulIOp::create(builder, loc, row, gradient.columns));
