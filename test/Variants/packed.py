@@ -11,6 +11,7 @@ import numpy as np
 
 import masks as m
 import paths  # noqa: F401
+import workspace
 import scores as s
 from attention_cases import Extents
 from driver import Failed
@@ -130,6 +131,8 @@ def compare(suite, both, call, sequences, backward):
                 for n, v in inputs.items()}
         some_shapes = {n: call.part(n, np.empty(v), number).shape
                        for n, v in shapes.items()}
+        some_shapes["grad_workspace"] = workspace.grad_shape(
+            *(some[n].shape[-1] for n in "qv"), some["k"].shape[2])
         alone = suite.call(plain, plain_function, some, some_shapes, call.label)
         for name, array in alone.items():
             if name in sums:

@@ -62,7 +62,8 @@ def inputs_of(folder, function, inputs, shapes):
         if function.is_scalar(name):
             yield from ("--input", f"{element}={np.asarray(inputs[name])}")
             continue
-        value = inputs.get(name, np.zeros(shapes.get(name, ())))
+        value = inputs.get(name, np.zeros(
+            shapes.get(function.like(name), ())))
         path = folder / f"{name}.npy"
         dtypes.save(path, np.asarray(value), element)
         yield from ("--input", str(path))
