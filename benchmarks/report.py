@@ -23,11 +23,17 @@ def _timing(entry):
             "q3": third, "samples": len(samples)}
 
 
+def limit_of(name, rates):
+    """The limit of some rounds. What cores can multiply is always the same, and
+    less of it only says that one of them had something else to do. Of memory
+    there is what others leave: its median counts, as that of times does."""
+    return max(rates) if name in _FLOPS_LIMITS else statistics.median(rates)
+
+
 def row(case, entries, limits, threads):
     """What JSON has of a case. Times are seconds, rates a second. limits: what
-    the limit was in each round, of which the median counts, as it does of
-    contenders' times."""
-    limit = statistics.median(limits)
+    the limit was in each round."""
+    limit = limit_of(case.limit, limits)
     timings = {entry.name: _timing(entry) for entry in entries}
     amount = case.flops() if case.limit in _FLOPS_LIMITS else case.bytes()
     for timing in timings.values():
@@ -42,7 +48,8 @@ def row(case, entries, limits, threads):
         "shape": case.shape_label(), "causal": case.causal,
         "threads": threads, "bytes": case.bytes(), "flops": case.flops(),
         "limit": case.limit, "limit_rate": limit,
-        "limit_best": max(limits), "pol": pol, "peers": timings,
+        "limit_median": statistics.median(limits), "limit_best": max(limits),
+        "pol": pol, "peers": timings,
         "best_peer": best}
     if best and "median" in pol:
         made["best_peer_over_pol"] = peers[best] / pol["median"]
