@@ -99,8 +99,10 @@ AttentionGradWorkspace::AttentionGradWorkspace(OpBuilder &builder, Location loc,
   OpFoldResult columns = extents.roundUp(depth, tiling.rows);
   total = extents.add(result, extents.multiply(columns, tiling.queries));
   scores = extents.add(total, extents.multiply(depth, tiling.queries));
-  OpFoldResult tile = extents.constant(
-      llvm::alignTo(tiling.gradKeys, tiling.rows) * tiling.queries);
+  OpFoldResult tileKeys =
+      extents.fold<arith::MinUIOp>(keys, extents.constant(tiling.gradKeys));
+  OpFoldResult tile =
+      extents.multiply(extents.roundUp(tileKeys, tiling.rows), tiling.queries);
   gradients = extents.add(scores, tile);
   keySums = extents.add(gradients, tile);
   summedKeys =

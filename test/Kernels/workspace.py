@@ -48,5 +48,5 @@ def shape(depth, value_depth):
 def grad_shape(depth, value_depth, keys):
     """Of that of the gradients."""
     return _shape(lambda rows: 2 * depth + value_depth + _up(depth, rows)
-                  + 2 * _up(_GRAD_KEYS, rows),
+                  + 2 * _up(min(_GRAD_KEYS, keys), rows),
                   3 * min(_SUMMED_KEYS, keys) * (depth + value_depth))

@@ -160,6 +160,8 @@ Value VectorSplit::buildProducts(OpBuilder &builder, ValueRange query,
         for (auto [key, sum] : llvm::zip(keys, running))
           next.push_back(
               v.fma(factor, v.load(op.getK(), append(key, column), mask), sum));
+        for (ValueRange key : ahead)
+          v.prefetch(op.getK(), append(key, column));
         return next;
       });
   return vectors(builder).sumEach(sums);

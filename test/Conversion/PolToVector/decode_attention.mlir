@@ -1,23 +1,27 @@
 // RUN: pol-opt %s --convert-pol-to-vector --canonicalize --cse | FileCheck %s
 
-// In each split, blocks of 8 keys: the products of four keys side by side, along
-// the columns, then scores and weights along the keys, then the values along the
-// columns. A second loop merges splits.
+// In each split, blocks of 16 keys: the products of 8 keys side by side, along
+// the columns, and from there to one sum in each lane; then scores and weights
+// along the keys, then the values along 8 vectors of columns. Keys and values are
+// prefetched. A second loop merges splits.
 
 // CHECK-LABEL: func.func @decode(
 // CHECK-SAME:    %[[Q:.+]]: memref<1x4x1x64xf32>, %[[K:[a-z0-9]+]]: memref<1x2x?x64xf32>, %[[V:[a-z0-9]+]]: memref<1x2x?x64xf32>,
 // CHECK:         scf.parallel
-// CHECK:           %[[SCORES:.+]] = memref.alloca() : memref<8xf32>
-// CHECK:           %{{.+}}:4 = scf.for
+// CHECK:           %[[SCORES:.+]] = memref.alloca() : memref<16xf32>
+// CHECK:           %{{.+}}:8 = scf.for
 // CHECK:             vector.load %[[Q]]
-// CHECK-COUNT-4:     vector.load %[[K]]
+// CHECK-COUNT-8:     vector.load %[[K]]
+// CHECK-COUNT-8:     memref.prefetch %[[K]]
+// CHECK-COUNT-14:  vector.shuffle
+// CHECK:           vector.store %{{.+}}, %[[SCORES]]
 // CHECK:           vector.load %[[SCORES]]
 // CHECK:           arith.bitcast %{{.+}} : vector<8xf32> to vector<8xi32>
 // CHECK:           vector.store %{{.+}}, %[[SCORES]]
-// CHECK:           scf.for
+// CHECK:           %{{.+}}:8 = scf.for
 // CHECK:             memref.load %[[SCORES]]
-// CHECK:             vector.load %[[V]]
-// CHECK:             vector.fma
+// CHECK-COUNT-8:     vector.fma
+// CHECK-COUNT-8:     memref.prefetch %[[V]]
 // CHECK:         scf.parallel
 // CHECK-NOT:     pol.decode_attention
 func.func @decode(%q: memref<1x4x1x64xf32>, %k: memref<1x2x?x64xf32>,
