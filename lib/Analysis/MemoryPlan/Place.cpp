@@ -18,6 +18,7 @@
 #include "pol/Analysis/MemoryPlan.h"
 #include "pol/Analysis/Placement/Placement.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pol;
@@ -237,17 +238,39 @@ Layout<Size> ScopePlacer::placeStatic(const Order &allocation) {
   placement::SearchOptions options;
   // Enough for what programs look like; the same in every process.
   options.maxNodes = 20000;
-  placement::Placement placed = placement::place(buffers, options);
-  int64_t height = 0, kept = 0;
-  for (auto [block, offset] : llvm::zip_equal(blocks, placed.offsets)) {
-    height = std::max(height, offset + block.bytes->value);
-    if (block.escapes && block.kept->value)
-      kept = std::max(kept, offset + block.kept->value);
-  }
-  if (height < bound.height && kept <= bound.kept) {
-    bound.offsets.assign(placed.offsets.begin(), placed.offsets.end());
+  auto consider = [&](ArrayRef<int64_t> offsets) {
+    int64_t height = 0, kept = 0;
+    for (auto [block, offset] : llvm::zip_equal(blocks, offsets)) {
+      height = std::max(height, offset + block.bytes->value);
+      if (block.escapes && block.kept->value)
+        kept = std::max(kept, offset + block.kept->value);
+    }
+    if (height >= bound.height || kept > bound.kept)
+      return;
+    bound.offsets.assign(offsets.begin(), offsets.end());
     bound.height = height;
     bound.kept = kept;
+  };
+  consider(placement::place(buffers, options).offsets);
+  // What is kept need not be low in that: below all else, it is.
+  std::vector<int64_t> offsets(blocks.size());
+  placement::Buffers others;
+  SmallVector<size_t> numbers;
+  int64_t base = 0;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    if (!blocks[i].escapes || !blocks[i].kept->value) {
+      others.push_back(buffers[i]);
+      numbers.push_back(i);
+      continue;
+    }
+    offsets[i] = base;
+    base = llvm::alignTo(base + buffers[i].size, SizeExpr::alignment);
+  }
+  if (base != 0 && base < bound.height) {
+    placement::Placement above = placement::place(others, options);
+    for (auto [number, offset] : llvm::zip_equal(numbers, above.offsets))
+      offsets[number] = base + offset;
+    consider(offsets);
   }
   Layout<Size> layout = {
       {}, context.constant(bound.height), context.constant(bound.kept)};
