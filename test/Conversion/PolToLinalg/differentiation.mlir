@@ -72,7 +72,6 @@ func.func @x_alone(%arena: !pol.arena, %x: tensor<70x48xf32>,
 // CHECK-NOT:     memref.load %[[V]]
 // CHECK-NOT:     memref.load %[[O]]
 // CHECK:         %[[DV:[^ ,]+]], %{{.+}} = pol.carve %[[ARENA]]{{.*}}memref<1x1x5x6xf32>
-// CHECK:         pol.carve %[[ARENA]]{{.*}}name = "workspace"
 // CHECK-NOT:     pol.carve
 // CHECK:         scf.parallel
 // CHECK:           memref.load %[[DO]]
