@@ -116,8 +116,8 @@ struct HostCaches {
       if (!type)
         return;
       int64_t level, kibibytes;
-      if (*type != "Instruction" && get(folder + "level", level) &&
-          get(folder + "size", kibibytes))
+      if (*type != "Instruction" && readNumber(folder + "level", level) &&
+          readNumber(folder + "size", kibibytes))
         bytesOfLevel[level] = kibibytes * kKiB;
     }
   }
@@ -138,7 +138,7 @@ private:
     return (*file)->getBuffer().trim().str();
   }
   /// A number, which may be one of KiB: 32K.
-  static bool get(const Twine &path, int64_t &number) {
+  static bool readNumber(const Twine &path, int64_t &number) {
     std::optional<std::string> text = read(path);
     return text && !StringRef(*text).rtrim('K').getAsInteger(10, number);
   }

@@ -32,8 +32,8 @@ BACKWARD = {
                                "input_pos?", "q_lengths?", "k_lengths?"],
                        "checkpoints": ["max", "sum"],
                        "outs": ["dq?", "dk?", "dv?", "dbias?"],
-                       "scratch": ["delta?", "capture_sums?", "tiles?", "key_tiles?",
-                                   "workspace?"]},
+                       "scratch": ["delta?", "capture_sums?", "tiles?",
+                                   "key_tiles?", "workspace?"]},
 }
 OPERANDS = {**FORWARD, **BACKWARD}
 

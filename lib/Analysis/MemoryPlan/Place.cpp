@@ -266,7 +266,7 @@ Layout<Size> ScopePlacer::placeStatic(const Order &allocation) {
     offsets[i] = base;
     base = llvm::alignTo(base + buffers[i].size, SizeExpr::alignment);
   }
-  if (base != 0 && base < bound.height) {
+  if (base != 0 && bound.height > placement::getLowerBound(buffers)) {
     placement::Placement above = placement::place(others, options);
     for (auto [number, offset] : llvm::zip_equal(numbers, above.offsets))
       offsets[number] = base + offset;

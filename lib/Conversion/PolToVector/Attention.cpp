@@ -93,7 +93,6 @@ public:
 
 private:
   void buildBlock(OpBuilder &builder, Value worker, const QueryBlock &block);
-  void clear(OpBuilder &builder, Value worker, Value offset);
   void clearOthers(OpBuilder &builder);
   Softmax buildPart(OpBuilder &builder, Value worker, const QueryBlock &block,
                     IndexBounds keys);
@@ -104,13 +103,8 @@ private:
   SmallVector<Value> buildWeights(OpBuilder &builder, Value worker,
                                   const KeyTile &tile, ArrayRef<Value> largest);
   void addValues(OpBuilder &builder, Value worker, const QueryBlock &block,
-                 const KeyTile &tile, ArrayRef<Value> decay);
-  void addKeptValues(OpBuilder &builder, Value worker, const QueryBlock &block,
-                     const KeyTile &tile, ArrayRef<Value> decay);
-  Value loadValue(OpBuilder &builder, const QueryBlock &block,
-                  const KeyTile &tile, Value row, Value column) {
-    return tiles.loadOfKey(builder, block, tile, op.getV(), row, column);
-  }
+                 const KeyTile &tile, ArrayRef<Value> decay,
+                 ScoreTiles::SumFn sum);
   void writeResult(OpBuilder &builder, Value worker, const QueryBlock &block,
                    const Softmax &all);
   Value getPlace(OpBuilder &builder, OpFoldResult place) {
@@ -140,7 +134,7 @@ void Forward::buildBlock(OpBuilder &builder, Value worker,
   VectorBuilder v = tiles.vectors(builder);
   tiles.packQueries(builder, block, op.getQ(), scores.depth, worker,
                     tiles.queriesAt);
-  clear(builder, worker, resultAt);
+  tiles.clearRows(builder, worker, resultAt, scores.valueDepth);
   IndexBounds keys = tiles.getKeys(builder, block);
   int64_t size = kTilesPerPart * tiles.tiling.keys;
   auto loop = scf::ForOp::create(
@@ -155,18 +149,9 @@ void Forward::buildBlock(OpBuilder &builder, Value worker,
   writeResult(builder, worker, block, Softmax(loop.getResults()));
 }
 
-void Forward::clear(OpBuilder &builder, Value worker, Value offset) {
-  buildLoop(builder, loc, tiles.constant(builder, 0), scores.valueDepth, 1,
-            [&](OpBuilder &b, Location, ValueRange column) {
-              Value zero = tiles.vectors(b).constant(0.0);
-              for (int64_t i = 0; i < numVectors; ++i)
-                tiles.storeRow(b, zero, worker, offset, column.front(), i);
-            });
-}
-
 Softmax Forward::buildPart(OpBuilder &builder, Value worker,
                            const QueryBlock &block, IndexBounds keys) {
-  clear(builder, worker, partAt);
+  tiles.clearRows(builder, worker, partAt, scores.valueDepth);
   VectorBuilder v = tiles.vectors(builder);
   SmallVector<Value> found = tiles.overKeys(
       builder, block, keys, Softmax::getEmpty(v, numVectors).getValues(),
@@ -229,22 +214,22 @@ Softmax Forward::visitTile(OpBuilder &builder, Value worker,
   for (int64_t i = 0; i < numVectors; ++i)
     after.sums[i] = v.fma(before.sums[i], decay[i], sums[i]);
   if (!tile.isPartial) {
-    addValues(builder, worker, block, tile, decay);
+    addValues(builder, worker, block, tile, decay, &ScoreTiles::sumKeys);
     return after;
   }
-  Value hasStrange =
-      tiles.hasStrange(builder, tile.count, scores.valueDepth,
-                       [&](OpBuilder &b, Value row, Value column) {
-                         return loadValue(b, block, tile, row, column);
-                       });
-  Value isStrange =
-      arith::AndIOp::create(builder, loc, tile.isPartial, hasStrange);
+  Value isStrange = tiles.isPartialAnd(builder, tile, [&](OpBuilder &outer) {
+    return tiles.hasStrange(outer, tile.count, scores.valueDepth,
+                            [&](OpBuilder &b, Value row, Value column) {
+                              return tiles.loadOfKey(b, block, tile, op.getV(),
+                                                     row, column);
+                            });
+  });
   auto choice = scf::IfOp::create(builder, loc, isStrange,
                                   /*withElseRegion=*/true);
   OpBuilder strange = choice.getThenBodyBuilder();
-  addKeptValues(strange, worker, block, tile, decay);
+  addValues(strange, worker, block, tile, decay, &ScoreTiles::sumKeptKeys);
   OpBuilder plain = choice.getElseBodyBuilder();
-  addValues(plain, worker, block, tile, decay);
+  addValues(plain, worker, block, tile, decay, &ScoreTiles::sumKeys);
   return after;
 }
 
@@ -273,49 +258,15 @@ SmallVector<Value> Forward::buildWeights(OpBuilder &builder, Value worker,
 /// part = part · decay + weights · v
 void Forward::addValues(OpBuilder &builder, Value worker,
                         const QueryBlock &block, const KeyTile &tile,
-                        ArrayRef<Value> decay) {
-  tiles.sumKeys(builder, block, tile, worker,
-                {op.getV(), scores.valueDepth, tiles.scoresAt},
-                [&](OpBuilder &b, Value column, int64_t i, Value sum) {
-                  VectorBuilder v = tiles.vectors(b);
-                  Value before = tiles.loadRow(b, worker, partAt, column, i);
-                  tiles.storeRow(b, v.fma(before, decay[i], sum), worker,
-                                 partAt, column, i);
-                });
-}
-
-/// The same, with the same bits, where a query's weight of 0 is no factor but a
-/// key that it does not keep.
-void Forward::addKeptValues(OpBuilder &builder, Value worker,
-                            const QueryBlock &block, const KeyTile &tile,
-                            ArrayRef<Value> decay) {
-  Value zero = tiles.constant(builder, 0), one = tiles.constant(builder, 1);
-  auto addColumn = [&](OpBuilder &outer, Location, ValueRange column) {
-    VectorBuilder v = tiles.vectors(outer);
-    SmallVector<Value> zeros(numVectors, v.constant(0.0));
-    auto sums = scf::ForOp::create(
-        outer, loc, zero, tile.count, one, zeros,
-        [&](OpBuilder &b, Location, Value row, ValueRange running) {
-          VectorBuilder inner = tiles.vectors(b);
-          Value key = arith::AddIOp::create(b, loc, tile.begin, row);
-          Value number =
-              inner.splat(loadValue(b, block, tile, row, column.front()));
-          SmallVector<Value> next;
-          for (int64_t i = 0; i < numVectors; ++i) {
-            Value weight = tiles.loadRow(b, worker, tiles.scoresAt, row, i);
-            next.push_back(inner.select(tiles.isKept(b, block, key, i),
-                                        inner.fma(number, weight, running[i]),
-                                        running[i]));
-          }
-          scf::YieldOp::create(b, loc, next);
-        });
-    for (int64_t i = 0; i < numVectors; ++i) {
-      Value before = tiles.loadRow(outer, worker, partAt, column.front(), i);
-      tiles.storeRow(outer, v.fma(before, decay[i], sums.getResult(i)), worker,
-                     partAt, column.front(), i);
-    }
-  };
-  buildLoop(builder, loc, zero, scores.valueDepth, 1, addColumn);
+                        ArrayRef<Value> decay, ScoreTiles::SumFn sum) {
+  (tiles.*sum)(builder, block, tile, worker,
+               {op.getV(), scores.valueDepth, tiles.scoresAt},
+               [&](OpBuilder &b, Value column, int64_t i, Value added) {
+                 VectorBuilder v = tiles.vectors(b);
+                 Value before = tiles.loadRow(b, worker, partAt, column, i);
+                 tiles.storeRow(b, v.fma(before, decay[i], added), worker,
+                                partAt, column, i);
+               });
 }
 
 //===----------------------------------------------------------------------===//

@@ -107,8 +107,7 @@ void Backward::decideSplit(OpBuilder &builder) {
     isJoint = arith::ConstantIntOp::create(builder, loc, 0, 1);
     return;
   }
-  Value workers =
-      getPlace(builder, getExtent(builder, loc, op.getWorkspace(), 0));
+  Value workers = tiles.getNumWorkers(builder);
   Value rounds = arith::CeilDivUIOp::create(builder, loc, numHeads, workers);
   Value joint = arith::MulIOp::create(
       builder, loc, arith::MulIOp::create(builder, loc, rounds, workers),
@@ -126,8 +125,7 @@ Value Backward::getKeysPerItem(OpBuilder &builder, const Sequence &sequence) {
   auto divide = [&](Value lhs, Value rhs) -> Value {
     return arith::CeilDivUIOp::create(builder, loc, lhs, rhs);
   };
-  Value workers =
-      getPlace(builder, getExtent(builder, loc, op.getWorkspace(), 0));
+  Value workers = tiles.getNumWorkers(builder);
   Value perHead = divide(workers, buildMax(builder, loc, numHeads, one));
   Value numTiles = divide(sequence.numKeys, tile);
   Value least = divide(sequence.numKeys, constant(builder, tiling.summedKeys));
@@ -319,8 +317,9 @@ void Backward::buildBlock(OpBuilder &builder, Value worker,
                       cotangentsAt);
     deltas = tiles.loadLanes(builder, block, op.getDelta(), worker);
   }
-  ifForQueries(builder, item,
-               [&](OpBuilder &b) { clearRows(b, worker, resultAt); });
+  ifForQueries(builder, item, [&](OpBuilder &b) {
+    tiles.clearRows(b, worker, resultAt, scores.depth);
+  });
   IndexBounds kept = tiles.getKeys(builder, block);
   IndexBounds keys{buildMax(builder, loc, kept.begin, item.keys.begin),
                    buildMin(builder, loc, kept.end, item.keys.end)};

@@ -94,12 +94,10 @@ private:
                    const KeyTile &tile);
   Value getSeedGradient(OpBuilder &builder, ValueRange arguments, Value seed);
   void addQueries(OpBuilder &builder, Value worker, const QueryBlock &block,
-                  const KeyTile &tile);
+                  const KeyTile &tile, ScoreTiles::SumFn sum);
   void addKeys(OpBuilder &builder, Value worker, const WorkItem &item,
                const QueryBlock &block, const KeyTile &tile,
                const KeyGradient &gradient);
-  void addKeptQueries(OpBuilder &builder, Value worker, const QueryBlock &block,
-                      const KeyTile &tile);
   void addKeptKeys(OpBuilder &builder, Value worker, const WorkItem &chunk,
                    const QueryBlock &block, const KeyTile &tile,
                    KeyGradient &gradient);
@@ -109,7 +107,6 @@ private:
   // Sums.
   void clearQuerySums(OpBuilder &builder, Value worker, const WorkItem &item);
   void addQuerySums(OpBuilder &builder, Value worker, const QueryBlock &block);
-  void clearRows(OpBuilder &builder, Value worker, Value offset);
   void clearKeySums(OpBuilder &builder, Value worker, const WorkItem &chunk);
   void addParts(OpBuilder &builder, Value worker, const WorkItem &chunk);
   void writeKeySums(OpBuilder &builder, Value worker, const WorkItem &chunk);

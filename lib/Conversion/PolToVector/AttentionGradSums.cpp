@@ -17,29 +17,21 @@ using namespace mlir::pol;
 
 /// dq += ds · k
 void Backward::addQueries(OpBuilder &builder, Value worker,
-                          const QueryBlock &block, const KeyTile &tile) {
-  tiles.sumKeys(builder, block, tile, worker,
-                {op.getK(), scores.depth, gradientsAt},
-                [&](OpBuilder &b, Value column, int64_t i, Value sum) {
-                  Value before = tiles.loadRow(b, worker, resultAt, column, i);
-                  tiles.storeRow(b, tiles.vectors(b).add(before, sum), worker,
-                                 resultAt, column, i);
-                });
-}
-
-void Backward::clearRows(OpBuilder &builder, Value worker, Value offset) {
-  buildLoop(builder, loc, constant(builder, 0), scores.depth, 1,
-            [&](OpBuilder &b, Location, ValueRange column) {
-              Value zero = tiles.vectors(b).constant(0.0);
-              for (int64_t i = 0; i < tiling.vectors; ++i)
-                tiles.storeRow(b, zero, worker, offset, column.front(), i);
-            });
+                          const QueryBlock &block, const KeyTile &tile,
+                          ScoreTiles::SumFn sum) {
+  (tiles.*sum)(builder, block, tile, worker,
+               {op.getK(), scores.depth, gradientsAt},
+               [&](OpBuilder &b, Value column, int64_t i, Value added) {
+                 Value before = tiles.loadRow(b, worker, resultAt, column, i);
+                 tiles.storeRow(b, tiles.vectors(b).add(before, added), worker,
+                                resultAt, column, i);
+               });
 }
 
 void Backward::clearQuerySums(OpBuilder &builder, Value worker,
                               const WorkItem &item) {
   if (!isDqWide)
-    return clearRows(builder, worker, totalAt);
+    return tiles.clearRows(builder, worker, totalAt, scores.depth);
   auto clear = [&](OpBuilder &outer, Value head, Value number) {
     QueryBlock block = tiles.getBlock(outer, item.sequence, head, number);
     buildLoop(outer, loc, constant(outer, 0), block.count, 1,
@@ -248,37 +240,6 @@ Value Backward::hasStrange(OpBuilder &builder, const QueryBlock &block,
 
 /// The same sums, with the same bits, where a weight of 0 is no factor but a
 /// key that a query does not keep.
-void Backward::addKeptQueries(OpBuilder &builder, Value worker,
-                              const QueryBlock &block, const KeyTile &tile) {
-  Value zero = constant(builder, 0), one = constant(builder, 1);
-  auto addColumn = [&](OpBuilder &outer, Location, ValueRange column) {
-    SmallVector<Value> zeros(tiling.vectors,
-                             tiles.vectors(outer).constant(0.0));
-    auto sums = scf::ForOp::create(
-        outer, loc, zero, tile.count, one, zeros,
-        [&](OpBuilder &b, Location, Value row, ValueRange running) {
-          VectorBuilder v = tiles.vectors(b);
-          Value key = arith::AddIOp::create(b, loc, tile.begin, row);
-          Value number = v.splat(
-              tiles.loadOfKey(b, block, tile, op.getK(), row, column.front()));
-          SmallVector<Value> next;
-          for (int64_t i = 0; i < tiling.vectors; ++i) {
-            Value weight = tiles.loadRow(b, worker, gradientsAt, row, i);
-            next.push_back(v.select(tiles.isKept(b, block, key, i),
-                                    v.fma(number, weight, running[i]),
-                                    running[i]));
-          }
-          scf::YieldOp::create(b, loc, next);
-        });
-    for (int64_t i = 0; i < tiling.vectors; ++i) {
-      Value before = tiles.loadRow(outer, worker, resultAt, column.front(), i);
-      tiles.storeRow(outer, tiles.vectors(outer).add(before, sums.getResult(i)),
-                     worker, resultAt, column.front(), i);
-    }
-  };
-  buildLoop(builder, loc, zero, scores.depth, 1, addColumn);
-}
-
 void Backward::addKeptKeys(OpBuilder &builder, Value worker,
                            const WorkItem &chunk, const QueryBlock &block,
                            const KeyTile &tile, KeyGradient &gradient) {

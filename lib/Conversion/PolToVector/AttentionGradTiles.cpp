@@ -9,7 +9,6 @@
 // Tiles of attention's weights and of what their scores get.
 
 #include "AttentionGrad.h"
-#include "VectorRegions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pol/Differentiation/ReverseMode.h"
@@ -22,16 +21,18 @@ void Backward::visitTile(OpBuilder &builder, Value worker,
                          const KeyTile &tile) {
   buildProducts(builder, worker, block, tile);
   auto add = [&](OpBuilder &outer) {
-    ifForQueries(outer, chunk,
-                 [&](OpBuilder &b) { addQueries(b, worker, block, tile); });
+    ifForQueries(outer, chunk, [&](OpBuilder &b) {
+      addQueries(b, worker, block, tile, &ScoreTiles::sumKeys);
+    });
     ifForKeys(outer, chunk, [&](OpBuilder &b) {
       for (const KeyGradient &gradient : keyGradients)
         addKeys(b, worker, chunk, block, tile, gradient);
     });
   };
   auto addKept = [&](OpBuilder &outer) {
-    ifForQueries(outer, chunk,
-                 [&](OpBuilder &b) { addKeptQueries(b, worker, block, tile); });
+    ifForQueries(outer, chunk, [&](OpBuilder &b) {
+      addQueries(b, worker, block, tile, &ScoreTiles::sumKeptKeys);
+    });
     ifForKeys(outer, chunk, [&](OpBuilder &b) {
       for (KeyGradient &gradient : keyGradients)
         addKeptKeys(b, worker, chunk, block, tile, gradient);
@@ -51,8 +52,8 @@ void Backward::visitTile(OpBuilder &builder, Value worker,
   OpBuilder full = choice.getElseBodyBuilder();
   buildGradients(full, worker, block, tile, /*isPartial=*/false);
 
-  Value isStrange = arith::AndIOp::create(builder, loc, tile.isPartial,
-                                          hasStrange(builder, block, tile));
+  Value isStrange = tiles.isPartialAnd(
+      builder, tile, [&](OpBuilder &b) { return hasStrange(b, block, tile); });
   auto strange = scf::IfOp::create(builder, loc, isStrange,
                                    /*withElseRegion=*/true);
   OpBuilder kept = strange.getThenBodyBuilder();
@@ -96,11 +97,9 @@ void Backward::buildGradients(OpBuilder &builder, Value worker,
     SmallVector<Value> arguments;
     Value score = product;
     if (tiles.hasScore()) {
-      arguments = tiles.getScoreArguments(b, block, key, i, product);
-      score =
-          evaluateLanes(b, loc, op.getScore().front(), arguments, tiling.lanes);
-      if (!isa<VectorType>(score.getType()))
-        score = v.splat(score);
+      arguments = tiles.getScoreArguments(block, product,
+                                          tiles.getPositions(b, block, i), key);
+      score = tiles.evaluate(b, op.getScore().front(), arguments);
     }
     Value weight = v.multiply(
         v.expOfNegative(v.smallerOrNaN(v.subtract(score, maxima[i]), zero)),
@@ -147,12 +146,7 @@ Value Backward::getSeedGradient(OpBuilder &builder, ValueRange arguments,
   if (!gradient.input)
     gradient.input = FloatBuilder{inside, loc, scores.getType()}.constant(0.0);
   YieldOp::create(inside, loc, gradient.input);
-  Value result =
-      evaluateLanes(builder, loc, block, append(arguments, seed), tiling.lanes);
-  bool isVector = isa<VectorType>(seed.getType());
-  return isVector && !isa<VectorType>(result.getType())
-             ? tiles.vectors(builder).splat(result)
-             : result;
+  return tiles.evaluate(builder, block, append(arguments, seed));
 }
 
 /// The same of a score that may only be evaluated where a key is kept.
@@ -161,11 +155,9 @@ void Backward::buildByLane(OpBuilder &builder, Value worker,
   auto evaluate = [&](OpBuilder &b, Value key, Value lane, Value product,
                       Value weightGradient) {
     FloatBuilder floats{b, loc, scores.getType()};
-    SmallVector<Value> arguments{product, block.sequence.batch, block.head,
-                                 tiles.getPosition(b, block, lane), key};
-    llvm::append_range(arguments, scores.getScoreCaptures());
-    Value score =
-        evaluateLanes(b, loc, op.getScore().front(), arguments, tiling.lanes);
+    SmallVector<Value> arguments = tiles.getScoreArguments(
+        block, product, tiles.getPosition(b, block, lane), key);
+    Value score = tiles.evaluate(b, op.getScore().front(), arguments);
     SmallVector<Value> place = tiles.getQueryPlace(b, block, lane);
     Value weight = floats.divide(
         floats.exp(floats.subtract(score, floats.load(op.getMax(), place))),

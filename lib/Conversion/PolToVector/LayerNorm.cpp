@@ -210,7 +210,7 @@ void Expansion::buildPlainRow(OpBuilder &builder, ValueRange at, Value row,
 void Expansion::add(VectorBuilder &v, Value row, ValueRange prepared,
                     Value index, Value mask, MutableArrayRef<Value> sums) {
   Centre splats;
-  splats.mean = rows.vectors(v.builder).splat(prepared.front());
+  splats.mean = v.splat(prepared.front());
   Value deviation = loadDeviation(v, row, index, mask, splats);
   sums[0] = v.add(sums[0], deviation);
   sums[1] = v.fma(deviation, deviation, sums[1]);

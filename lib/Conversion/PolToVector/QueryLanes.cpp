@@ -36,6 +36,16 @@ void ScoreTiles::storeRow(OpBuilder &builder, Value value, Value worker,
                          {worker, getIndex(builder, offset, row, vector)});
 }
 
+void ScoreTiles::clearRows(OpBuilder &builder, Value worker, Value offset,
+                           Value rows) {
+  buildLoop(builder, loc, constant(builder, 0), rows, 1,
+            [&](OpBuilder &b, Location, ValueRange row) {
+              Value zero = vectors(b).constant(0.0);
+              for (int64_t i = 0; i < tiling.vectors; ++i)
+                storeRow(b, zero, worker, offset, row.front(), i);
+            });
+}
+
 SmallVector<Value> ScoreTiles::getNumberPlace(OpBuilder &builder, Value worker,
                                               Value offset, Value row,
                                               Value lane) const {

@@ -145,16 +145,13 @@ void RowPipeline::buildTrips(OpBuilder &builder) {
   Value rowsPerTrip = buildMin(builder, loc, wanted, most);
   auto visit = [&](OpBuilder &b, Location, ValueRange trip) {
     begin(b);
-    Value first = arith::MulIOp::create(b, loc, trip.front(), rowsPerTrip);
-    Value left = arith::SubIOp::create(b, loc, numRows, first);
-    Value end = arith::AddIOp::create(b, loc, first,
-                                      buildMin(b, loc, rowsPerTrip, left));
-    auto choice = scf::IfOp::create(b, loc, areAligned(b, {first, end}),
+    IndexRange range = rows.getBlock(b, trip.front(), rowsPerTrip);
+    auto choice = scf::IfOp::create(b, loc, areAligned(b, range),
                                     /*withElseRegion=*/true);
     OpBuilder aligned = choice.getThenBodyBuilder();
-    buildTrip(aligned, {first, end});
+    buildTrip(aligned, range);
     OpBuilder other = choice.getElseBodyBuilder();
-    rows.forEachOf(other, {first, end}, [&](OpBuilder &inner, ValueRange at) {
+    rows.forEachOf(other, range, [&](OpBuilder &inner, ValueRange at) {
       buildRow(inner, at);
     });
   };

@@ -101,13 +101,18 @@ void Rows::forEach(OpBuilder &builder,
                     });
 }
 
-void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
-                          function_ref<void(OpBuilder &, ValueRange)> body) {
+IndexRange Rows::getBlock(OpBuilder &builder, Value block,
+                          Value rowsPerBlock) const {
   Value begin = arith::MulIOp::create(builder, loc, block, rowsPerBlock);
   Value left = arith::SubIOp::create(builder, loc, numRows, begin);
   Value end = arith::AddIOp::create(builder, loc, begin,
                                     buildMin(builder, loc, rowsPerBlock, left));
-  forEachOf(builder, {begin, end}, body);
+  return {begin, end};
+}
+
+void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
+                          function_ref<void(OpBuilder &, ValueRange)> body) {
+  forEachOf(builder, getBlock(builder, block, rowsPerBlock), body);
 }
 
 void Rows::forEachOf(OpBuilder &builder, IndexRange range,

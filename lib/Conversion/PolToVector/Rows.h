@@ -70,6 +70,10 @@ public:
                function_ref<void(OpBuilder &, ValueRange at)> body,
                function_ref<void(OpBuilder &)> begin = nullptr);
 
+  /// The rows of a block of so many.
+  IndexRange getBlock(OpBuilder &builder, Value block,
+                      Value rowsPerBlock) const;
+
   /// Runs the body for some rows in order.
   void forEachOf(OpBuilder &builder, IndexRange range,
                  function_ref<void(OpBuilder &, ValueRange at)> body);

@@ -51,8 +51,7 @@ void ScoreTiles::forEachItem(
     function_ref<Value(OpBuilder &, const Sequence &)> getCount,
     function_ref<void(OpBuilder &, Value, const Sequence &, Value)> body) {
   Value one = constant(builder, 1), zero = constant(builder, 0);
-  OpFoldResult workers = getExtent(builder, loc, workspace, 0);
-  Value numWorkers = getValueOrCreateConstantIndexOp(builder, loc, workers);
+  Value numWorkers = getNumWorkers(builder);
   auto buildWorker = [&](OpBuilder &b0, Location, ValueRange worker) {
     auto visit = [&](OpBuilder &b, Location, Value number, ValueRange before) {
       Sequence sequence = scores.getSequence(b, number);
@@ -74,7 +73,12 @@ void ScoreTiles::forEachItem(
     scf::ForOp::create(b0, loc, zero, scores.getNumSequences(b0), one, zero,
                        visit);
   };
-  buildParallelLoop(builder, loc, workers, buildWorker);
+  buildParallelLoop(builder, loc, getAsOpFoldResult(numWorkers), buildWorker);
+}
+
+Value ScoreTiles::getNumWorkers(OpBuilder &builder) const {
+  return getValueOrCreateConstantIndexOp(builder, loc,
+                                         getExtent(builder, loc, workspace, 0));
 }
 
 Value ScoreTiles::getNumBlocks(OpBuilder &builder,
@@ -304,6 +308,48 @@ void ScoreTiles::sumKeys(OpBuilder &builder, const QueryBlock &block,
   buildLoop(builder, loc, zero, factors.columns, registers.rows, build);
 }
 
+void ScoreTiles::sumKeptKeys(OpBuilder &builder, const QueryBlock &block,
+                             const KeyTile &tile, Value worker,
+                             const Factors &factors, ColumnFn body) {
+  Value zero = constant(builder, 0), one = constant(builder, 1);
+  auto build = [&](OpBuilder &outer, Location, ValueRange column) {
+    SmallVector<Value> zeros(tiling.vectors, vectors(outer).constant(0.0));
+    auto sums = scf::ForOp::create(
+        outer, loc, zero, tile.count, one, zeros,
+        [&](OpBuilder &b, Location, Value row, ValueRange running) {
+          VectorBuilder v = vectors(b);
+          Value key = arith::AddIOp::create(b, loc, tile.begin, row);
+          Value number = v.splat(
+              loadOfKey(b, block, tile, factors.array, row, column.front()));
+          SmallVector<Value> next;
+          for (int64_t i = 0; i < tiling.vectors; ++i) {
+            Value weight = loadRow(b, worker, factors.packedAt, row, i);
+            next.push_back(v.select(isKept(b, block, key, i),
+                                    v.fma(number, weight, running[i]),
+                                    running[i]));
+          }
+          scf::YieldOp::create(b, loc, next);
+        });
+    for (int64_t i = 0; i < tiling.vectors; ++i)
+      body(outer, column.front(), i, sums.getResult(i));
+  };
+  buildLoop(builder, loc, zero, factors.columns, 1, build);
+}
+
+Value ScoreTiles::isPartialAnd(OpBuilder &builder, const KeyTile &tile,
+                               function_ref<Value(OpBuilder &)> isSo) {
+  return scf::IfOp::create(
+             builder, loc, tile.isPartial,
+             [&](OpBuilder &b, Location) {
+               scf::YieldOp::create(b, loc, isSo(b));
+             },
+             [&](OpBuilder &b, Location) {
+               Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
+               scf::YieldOp::create(b, loc, no);
+             })
+      .getResult(0);
+}
+
 //===----------------------------------------------------------------------===//
 // Scores
 //===----------------------------------------------------------------------===//
@@ -452,14 +498,22 @@ Value ScoreTiles::isKept(OpBuilder &builder, const QueryBlock &block, Value key,
       .isKept(builder, getPosition(builder, block, lane), key);
 }
 
-SmallVector<Value> ScoreTiles::getScoreArguments(OpBuilder &builder,
-                                                 const QueryBlock &block,
-                                                 Value key, int64_t vector,
-                                                 Value product) {
+SmallVector<Value> ScoreTiles::getScoreArguments(const QueryBlock &block,
+                                                 Value product, Value position,
+                                                 Value key) {
   SmallVector<Value> arguments{product, block.sequence.batch, block.head,
-                               getPositions(builder, block, vector), key};
+                               position, key};
   llvm::append_range(arguments, scores.getScoreCaptures());
   return arguments;
+}
+
+Value ScoreTiles::evaluate(OpBuilder &builder, Block &block,
+                           ValueRange arguments) {
+  Value result = evaluateLanes(builder, loc, block, arguments, tiling.lanes);
+  bool isVector = isa<VectorType>(arguments.front().getType());
+  return isVector && !isa<VectorType>(result.getType())
+             ? vectors(builder).splat(result)
+             : result;
 }
 
 bool ScoreTiles::isScoreAlwaysSafe() const {
@@ -472,16 +526,14 @@ void ScoreTiles::applyScores(OpBuilder &builder, const QueryBlock &block,
   Block &region = scores.getInputs().score->front();
   buildLoop(builder, loc, constant(builder, 0), tile.count, 1,
             [&](OpBuilder &b, Location, ValueRange row) {
-              VectorBuilder v = vectors(b);
               Value key =
                   arith::AddIOp::create(b, loc, tile.begin, row.front());
               for (int64_t i = 0; i < tiling.vectors; ++i) {
                 Value product = loadRow(b, worker, scoresAt, row.front(), i);
-                Value score = evaluateLanes(
-                    b, loc, region,
-                    getScoreArguments(b, block, key, i, product), tiling.lanes);
-                if (!isa<VectorType>(score.getType()))
-                  score = v.splat(score);
+                Value score =
+                    evaluate(b, region,
+                             getScoreArguments(block, product,
+                                               getPositions(b, block, i), key));
                 storeRow(b, score, worker, scoresAt, row.front(), i);
               }
             });
@@ -517,13 +569,10 @@ void ScoreTiles::applyByLane(OpBuilder &builder, const QueryBlock &block,
         b, loc, isKept(b, block, key, lane),
         [&](OpBuilder &then, Location) {
           FloatBuilder inner{then, loc, scores.getType()};
-          SmallVector<Value> arguments{inner.load(workspace, at),
-                                       block.sequence.batch, block.head,
-                                       position, key};
-          llvm::append_range(arguments, scores.getScoreCaptures());
           Value score =
-              evaluateLanes(then, loc, scores.getInputs().score->front(),
-                            arguments, tiling.lanes);
+              evaluate(then, scores.getInputs().score->front(),
+                       getScoreArguments(block, inner.load(workspace, at),
+                                         position, key));
           scf::YieldOp::create(then, loc, score);
         },
         [&](OpBuilder &otherwise, Location) {

@@ -67,6 +67,7 @@ public:
       function_ref<Value(OpBuilder &, const Sequence &)> getCount,
       function_ref<void(OpBuilder &, Value worker, const Sequence &, Value)>
           body);
+  Value getNumWorkers(OpBuilder &builder) const;
   /// How many blocks of queries a head has in a sequence.
   Value getNumBlocks(OpBuilder &builder, const Sequence &sequence) const;
   /// A block by its number.
@@ -141,6 +142,17 @@ public:
       function_ref<void(OpBuilder &, Value column, int64_t vector, Value sum)>;
   void sumKeys(OpBuilder &builder, const QueryBlock &block, const KeyTile &tile,
                Value worker, const Factors &factors, ColumnFn body);
+  /// The same, with the same bits, where a weight of 0 is no factor but a key
+  /// that a query does not keep.
+  void sumKeptKeys(OpBuilder &builder, const QueryBlock &block,
+                   const KeyTile &tile, Value worker, const Factors &factors,
+                   ColumnFn body);
+  /// Either of the two.
+  using SumFn = decltype(&ScoreTiles::sumKeys);
+  /// Whether something is so of a tile that is kept in part. Of others it is
+  /// not computed.
+  Value isPartialAnd(OpBuilder &builder, const KeyTile &tile,
+                     function_ref<Value(OpBuilder &)> isSo);
 
   /// Computes the scores of a tile, and -inf where a query does not keep a key.
   TileScores buildScores(OpBuilder &builder, const QueryBlock &block,
@@ -155,11 +167,13 @@ public:
   /// Whether one query does.
   Value isKept(OpBuilder &builder, const QueryBlock &block, Value key,
                Value lane);
-  /// What stands for the arguments of the score region, for a vector of
-  /// queries.
-  SmallVector<Value> getScoreArguments(OpBuilder &builder,
-                                       const QueryBlock &block, Value key,
-                                       int64_t vector, Value product);
+  /// What stands for the arguments of the score region: a number and a
+  /// position, or vectors of them.
+  SmallVector<Value> getScoreArguments(const QueryBlock &block, Value product,
+                                       Value position, Value key);
+  /// What a block of scalar code yields for such arguments, and maybe more: a
+  /// number, or a vector of them.
+  Value evaluate(OpBuilder &builder, Block &block, ValueRange arguments);
   bool hasScore() const { return !scores.getInputs().score->empty(); }
   /// Whether a score may be evaluated where a key is not kept.
   bool isScoreAlwaysSafe() const;
@@ -172,9 +186,13 @@ public:
   /// Where one number of such a row is.
   SmallVector<Value> getNumberPlace(OpBuilder &builder, Value worker,
                                     Value offset, Value row, Value lane) const;
-  /// The position of a query, as regions see it.
+  /// Makes rows behind an offset 0.
+  void clearRows(OpBuilder &builder, Value worker, Value offset, Value rows);
+  /// The position of a query, as regions see it, and those of a vector of them.
   Value getPosition(OpBuilder &builder, const QueryBlock &block,
                     Value lane) const;
+  Value getPositions(OpBuilder &builder, const QueryBlock &block,
+                     int64_t vector) const;
 
   AttentionScores &scores;
   Location loc;
@@ -192,8 +210,6 @@ private:
   IndexBounds getBlockPositions(OpBuilder &builder, const QueryBlock &block);
   Value getIndex(OpBuilder &builder, Value offset, Value row,
                  int64_t vector) const;
-  Value getPositions(OpBuilder &builder, const QueryBlock &block,
-                     int64_t vector) const;
   void applyRegions(OpBuilder &builder, const QueryBlock &block,
                     const KeyTile &tile, Value worker);
   void applyScores(OpBuilder &builder, const QueryBlock &block,

@@ -95,8 +95,8 @@ SmallVector<Value> Softmax::prepare(OpBuilder &builder, Value row) {
 
 void Softmax::add(VectorBuilder &v, Value row, ValueRange prepared, Value index,
                   Value mask, MutableArrayRef<Value> sums) {
-  Value numerator = getNumerator(
-      v, row, rows.vectors(v.builder).splat(prepared.front()), index, mask);
+  Value numerator =
+      getNumerator(v, row, v.splat(prepared.front()), index, mask);
   if (isKept)
     v.store(numerator, tile, index);
   sums[0] = v.add(sums[0], numerator);

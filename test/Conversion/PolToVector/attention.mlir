@@ -66,7 +66,7 @@ func.func @all(%q: memref<1x2x?x64xf32>, %k: memref<1x2x?x64xf32>,
 // CHECK:             %{{.+}}:4 = scf.if %[[IS_PARTIAL]]
 // CHECK:               vector.step : vector<8xindex>
 // CHECK:               arith.select %{{.+}} : vector<8xi1>, vector<8xf32>
-// CHECK:             %[[STRANGE:.+]] = arith.andi %[[IS_PARTIAL]]
+// CHECK:             %[[STRANGE:.+]] = scf.if %[[IS_PARTIAL]] -> (i1) {
 // CHECK:             scf.if %[[STRANGE]] {
 // CHECK:               arith.select %{{.+}} : vector<8xi1>, vector<8xf32>
 // CHECK:             } else {

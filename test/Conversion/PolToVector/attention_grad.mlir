@@ -81,11 +81,12 @@ func.func @all(%q: memref<1x2x?x64xf32>, %k: memref<1x2x?x64xf32>,
 // CHECK-NOT:     %[[DQ]]
 // CHECK:         scf.for %{{.+}} step %c72
 // CHECK:           %[[IS_PARTIAL:.+]] = arith.cmpi eq, %{{.+}}, %c1_i32
-// CHECK:           scf.if %[[IS_PARTIAL]] {
+// CHECK:           %[[STRANGE:.+]] = scf.if %[[IS_PARTIAL]] -> (i1) {
 // CHECK:             vector.step : vector<8xindex>
+// CHECK:             arith.cmpf ord
 // CHECK:           } else {
 // CHECK-NOT:         vector.step
-// CHECK:           %[[STRANGE:.+]] = arith.andi %[[IS_PARTIAL]]
+// CHECK-NOT:         arith.cmpf ord
 // CHECK:           scf.if %[[STRANGE]] {
 // CHECK-NOT:         :12 = scf.for
 // CHECK:           } else {
