@@ -54,12 +54,12 @@ Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target,
   }
   int64_t bytes = getElementBytes(arrayType.getElementType());
   Value most = constant(builder, target.getLlcBytes() / bytes);
-  // Rows are longer than this where there are more of them than fit: no product
-  // that may overflow.
-  Value rowsThatFit = builder.createOrFold<arith::DivUIOp>(
+  // What fills the last level leaves no room there for what it is made of. No
+  // product of rows and length, which may overflow.
+  Value rowsThatFill = builder.createOrFold<arith::CeilDivUIOp>(
       loc, most, buildMax(builder, loc, lengthValue, constant(builder, 1)));
-  isLarge = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
-                                                numRows, rowsThatFit);
+  isLarge = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
+                                                numRows, rowsThatFill);
   auto fits = [&](int64_t elements) {
     return builder.createOrFold<arith::IndexCastUIOp>(
         loc, builder.getIndexType(),
