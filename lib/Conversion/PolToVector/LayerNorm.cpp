@@ -33,22 +33,20 @@ public:
         rules(getScaleRules(
             cast<MemRefType>(op.getX().getType()).getElementType(), eps)) {}
 
-  void build(OpBuilder &builder) {
-    buildRows(builder,
-              /*cachedRows=*/1 + bool(op.getWeight()) + bool(op.getBias()));
-  }
+  using RowPipeline::buildRows;
 
 private:
-  SmallVector<Value> prepare(OpBuilder &builder, Value row) override {
-    return {buildFirstMean(builder, row)};
+  Counts getCounts() const override { return {1, 2, 3}; }
+  bool hasOtherRows() const override { return true; }
+  SmallVector<Value> prepare(OpBuilder &builder, const Row &row) override {
+    return {buildFirstMean(builder, row.inputs.front())};
   }
-  unsigned getNumSums() const override { return 2; }
-  void add(VectorBuilder &v, Value row, ValueRange prepared, Value index,
+  void add(VectorBuilder &v, const Row &row, ValueRange prepared, Value index,
            Value mask, MutableArrayRef<Value> sums) override;
-  RowPipeline::Factors finish(OpBuilder &builder, ValueRange at, Value row,
-                              ValueRange prepared, ValueRange sums) override;
-  Value getResult(VectorBuilder &v, Value row, ValueRange factors, Value index,
-                  Value mask) override;
+  Factors finish(OpBuilder &builder, const Row &row, ValueRange prepared,
+                 ValueRange sums) override;
+  Value getResult(VectorBuilder &v, const Row &row, ValueRange factors,
+                  Value index, Value mask) override;
 
   /// What makes a row's elements deviations from its mean: they are multiplied
   /// by `first`; then `mean` and `rest`, which add up to the mean, are
@@ -58,13 +56,10 @@ private:
     Value first, mean, rest, second;
   };
 
-  void buildRow(OpBuilder &builder, ValueRange at) override;
-  void buildPlainRow(OpBuilder &builder, ValueRange at, Value row,
-                     Centre centre, Value variance, ValueRange ahead);
   Value buildFirstMean(OpBuilder &builder, Value row);
   std::tuple<Centre, Value, Value> getMoments(OpBuilder &builder,
                                               Value firstMean, ValueRange sums);
-  void buildScaledRow(OpBuilder &builder, ValueRange at, Value row);
+  void buildScaledRow(OpBuilder &builder, const Row &row);
   RowScales buildSecondScale(OpBuilder &builder, Value row, Centre &centre);
   Value buildIsSafe(OpBuilder &builder, Value variance, Value restSquared);
   Value buildRoot(OpBuilder &builder, Value variance, Value eps);
@@ -188,30 +183,14 @@ Value Expansion::buildIsSafe(OpBuilder &builder, Value variance,
                                compare(arith::CmpFPredicate::OGE, least));
 }
 
-void Expansion::buildPlainRow(OpBuilder &builder, ValueRange at, Value row,
-                              Centre centre, Value variance, ValueRange ahead) {
-  FloatBuilder floats{builder, loc, type};
-  Value root = buildRoot(builder, variance, floats.constant(eps));
-  Centre splats = splat(builder, centre);
-  Value rootSplat = rows.vectors(builder).splat(root);
-  Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
-  rows.write(builder, output, ahead,
-             [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
-               Value deviation = loadDeviation(v, row, index, mask, splats);
-               v.store(buildElement(v, deviation, rootSplat, index, mask),
-                       output, index, mask, kind);
-             });
-  buildCheckpoints(builder, at, floats.add(centre.mean, centre.rest), root);
-}
-
 /// A row's first elements have a mean that is near its own. Deviations from it
 /// and their squares are summed in one pass: the mean of the former corrects
 /// the mean, and the variance by its square.
-void Expansion::add(VectorBuilder &v, Value row, ValueRange prepared,
+void Expansion::add(VectorBuilder &v, const Row &row, ValueRange prepared,
                     Value index, Value mask, MutableArrayRef<Value> sums) {
   Centre splats;
   splats.mean = v.splat(prepared.front());
-  Value deviation = loadDeviation(v, row, index, mask, splats);
+  Value deviation = loadDeviation(v, row.inputs.front(), index, mask, splats);
   sums[0] = v.add(sums[0], deviation);
   sums[1] = v.fma(deviation, deviation, sums[1]);
 }
@@ -229,49 +208,28 @@ Expansion::getMoments(OpBuilder &builder, Value firstMean, ValueRange sums) {
   return {centre, variance, buildIsSafe(builder, variance, restSquared)};
 }
 
-void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
-  Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
-  SmallVector<Value> prepared = prepare(builder, row);
-  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
-  SmallVector<Value> sums = rows.sum(
-      builder, getNumSums(),
-      [&](VectorBuilder &v, Value index, Value mask,
-          MutableArrayRef<Value> running) {
-        add(v, row, prepared, index, mask, running);
-      },
-      ahead.inSum);
-  auto [centre, variance, isSafe] = getMoments(builder, prepared.front(), sums);
-  auto choice =
-      scf::IfOp::create(builder, loc, isSafe, /*withElseRegion=*/true);
-  OpBuilder then = choice.getThenBodyBuilder();
-  buildPlainRow(then, at, row, centre, variance, ahead.inWrite);
-  OpBuilder otherwise = choice.getElseBodyBuilder();
-  buildScaledRow(otherwise, at, row);
-}
-
-RowPipeline::Factors Expansion::finish(OpBuilder &builder, ValueRange at,
-                                       Value row, ValueRange prepared,
-                                       ValueRange sums) {
+RowPipeline::Factors Expansion::finish(OpBuilder &builder, const Row &row,
+                                       ValueRange prepared, ValueRange sums) {
   FloatBuilder floats{builder, loc, type};
   auto [centre, variance, isSafe] = getMoments(builder, prepared.front(), sums);
   Value root = buildRoot(builder, variance, floats.constant(eps));
   auto choice =
       scf::IfOp::create(builder, loc, isSafe, /*withElseRegion=*/true);
   OpBuilder then = choice.getThenBodyBuilder();
-  buildCheckpoints(then, at,
+  buildCheckpoints(then, row.at,
                    FloatBuilder{then, loc, type}.add(centre.mean, centre.rest),
                    root);
   OpBuilder otherwise = choice.getElseBodyBuilder();
-  buildScaledRow(otherwise, at, row);
+  buildScaledRow(otherwise, row);
   return {{centre.mean, centre.rest, root}, isSafe};
 }
 
-Value Expansion::getResult(VectorBuilder &v, Value row, ValueRange factors,
+Value Expansion::getResult(VectorBuilder &v, const Row &row, ValueRange factors,
                            Value index, Value mask) {
   Centre splats;
   splats.mean = factors[0];
   splats.rest = factors[1];
-  Value deviation = loadDeviation(v, row, index, mask, splats);
+  Value deviation = loadDeviation(v, row.inputs.front(), index, mask, splats);
   return buildElement(v, deviation, factors[2], index, mask);
 }
 
@@ -330,7 +288,8 @@ RowScales Expansion::buildSecondScale(OpBuilder &builder, Value row,
 
 /// Of a row whose variance is not safe: a rare one. Large elements are scaled
 /// down first, so that sums and differences of them do not overflow.
-void Expansion::buildScaledRow(OpBuilder &builder, ValueRange at, Value row) {
+void Expansion::buildScaledRow(OpBuilder &builder, const Row &given) {
+  Value row = given.inputs.front();
   FloatBuilder floats{builder, loc, type};
   Centre centre;
   if (!rules.empty()) {
@@ -356,23 +315,22 @@ void Expansion::buildScaledRow(OpBuilder &builder, ValueRange at, Value row) {
   Value root = buildRoot(builder, variance, scaledEps);
   Centre splats = splat(builder, centre);
   Value rootSplat = rows.vectors(builder).splat(root);
-  Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
   rows.forEachVector(builder, [&](VectorBuilder &v, Value index, Value mask) {
     Value deviation = loadDeviation(v, row, index, mask, splats);
-    v.store(buildElement(v, deviation, rootSplat, index, mask), output, index,
-            mask);
+    v.store(buildElement(v, deviation, rootSplat, index, mask), given.output,
+            index, mask);
   });
   Value mean = floats.add(centre.mean, centre.rest);
   if (!rules.empty()) {
     mean = floats.divide(mean, centre.first);
     root = floats.multiply(floats.multiply(root, scales.root), scales.element);
   }
-  buildCheckpoints(builder, at, mean, root);
+  buildCheckpoints(builder, given.at, mean, root);
 }
 
 static void expandLayerNorm(OpBuilder &builder, LayerNormOp op,
                             TargetAttr target) {
-  Expansion(builder, op, target).build(builder);
+  Expansion(builder, op, target).buildRows(builder);
 }
 
 void mlir::pol::populateLayerNormToVectorPatterns(RewritePatternSet &patterns,

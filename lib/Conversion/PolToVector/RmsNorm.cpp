@@ -30,23 +30,22 @@ public:
         rules(getScaleRules(
             cast<MemRefType>(op.getX().getType()).getElementType(), eps)) {}
 
-  void build(OpBuilder &builder) {
-    buildRows(builder, /*cachedRows=*/op.getWeight() ? 2 : 1);
-  }
+  using RowPipeline::buildRows;
 
 private:
-  SmallVector<Value> prepare(OpBuilder &, Value) override { return {}; }
-  unsigned getNumSums() const override { return 1; }
-  void add(VectorBuilder &v, Value row, ValueRange, Value index, Value mask,
-           MutableArrayRef<Value> sums) override {
-    Value value = v.load(row, index, mask);
+  Counts getCounts() const override { return {0, 1, 1}; }
+  bool hasOtherRows() const override { return !rules.empty(); }
+  void add(VectorBuilder &v, const Row &row, ValueRange, Value index,
+           Value mask, MutableArrayRef<Value> sums) override {
+    Value value = v.load(row.inputs.front(), index, mask);
     sums[0] = v.fma(value, value, sums[0]);
   }
-  RowPipeline::Factors finish(OpBuilder &builder, ValueRange at, Value row,
+  RowPipeline::Factors finish(OpBuilder &builder, const Row &row,
                               ValueRange prepared, ValueRange sums) override;
-  Value getResult(VectorBuilder &v, Value row, ValueRange factors, Value index,
-                  Value mask) override {
-    return buildElement(v, row, index, mask, {Value(), factors.front()});
+  Value getResult(VectorBuilder &v, const Row &row, ValueRange factors,
+                  Value index, Value mask) override {
+    return buildElement(v, row.inputs.front(), index, mask,
+                        {Value(), factors.front()});
   }
 
   /// What a row is multiplied with: first its elements, then what follows.
@@ -54,11 +53,10 @@ private:
     Value element;
     Value root;
   };
-  void buildRow(OpBuilder &builder, ValueRange at) override;
   Value buildRoot(OpBuilder &builder, Value sum, Value eps);
   Value buildIsSafe(OpBuilder &builder, Value sum);
   Factors buildScaled(OpBuilder &builder, Value row);
-  void buildScaledRow(OpBuilder &builder, ValueRange at, Value row);
+  void buildScaledRow(OpBuilder &builder, const Row &row);
   Value buildElement(VectorBuilder &v, Value row, Value index, Value mask,
                      Factors factors);
   void buildRstd(OpBuilder &builder, ValueRange at, Value rstd);
@@ -145,70 +143,39 @@ void Expansion::buildRstd(OpBuilder &builder, ValueRange at, Value rstd) {
     memref::StoreOp::create(builder, loc, rstd, kept, at);
 }
 
-void Expansion::buildScaledRow(OpBuilder &builder, ValueRange at, Value row) {
-  Factors factors = buildScaled(builder, row);
+void Expansion::buildScaledRow(OpBuilder &builder, const Row &row) {
+  Value input = row.inputs.front();
+  Factors factors = buildScaled(builder, input);
   VectorBuilder all = rows.vectors(builder);
   Factors splats{all.splat(factors.element), all.splat(factors.root)};
-  Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
   rows.forEachVector(builder, [&](VectorBuilder &v, Value index, Value mask) {
-    v.store(buildElement(v, row, index, mask, splats), output, index, mask);
+    v.store(buildElement(v, input, index, mask, splats), row.output, index,
+            mask);
   });
   FloatBuilder floats{builder, loc, type};
-  buildRstd(builder, at, floats.multiply(factors.root, factors.element));
+  buildRstd(builder, row.at, floats.multiply(factors.root, factors.element));
 }
 
-void Expansion::buildRow(OpBuilder &builder, ValueRange at) {
-  Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
-  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
-  Value sum = rows.sum(
-                      builder, 1,
-                      [&](VectorBuilder &v, Value index, Value mask,
-                          MutableArrayRef<Value> running) {
-                        add(v, row, {}, index, mask, running);
-                      },
-                      ahead.inSum)
-                  .front();
-  auto buildPlain = [&](OpBuilder &b) {
-    Value root = buildRoot(b, sum, FloatBuilder{b, loc, type}.constant(eps));
-    Factors factors{Value(), rows.vectors(b).splat(root)};
-    Value output = getRow(b, loc, op.getY(), at, rows.getLength());
-    rows.write(b, output, ahead.inWrite,
-               [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
-                 v.store(buildElement(v, row, index, mask, factors), output,
-                         index, mask, kind);
-               });
-    buildRstd(b, at, root);
-  };
-  if (rules.empty())
-    return buildPlain(builder);
-  auto choice = scf::IfOp::create(builder, loc, buildIsSafe(builder, sum),
-                                  /*withElseRegion=*/true);
-  OpBuilder then = choice.getThenBodyBuilder();
-  buildPlain(then);
-  OpBuilder otherwise = choice.getElseBodyBuilder();
-  buildScaledRow(otherwise, at, row);
-}
-
-RowPipeline::Factors Expansion::finish(OpBuilder &builder, ValueRange at,
-                                       Value row, ValueRange, ValueRange sums) {
+RowPipeline::Factors Expansion::finish(OpBuilder &builder, const Row &row,
+                                       ValueRange, ValueRange sums) {
   Value root = buildRoot(builder, sums.front(),
                          FloatBuilder{builder, loc, type}.constant(eps));
-  if (rules.empty()) {
-    buildRstd(builder, at, root);
-    return {{root}, arith::ConstantIntOp::create(builder, loc, 1, 1)};
+  if (!hasOtherRows()) {
+    buildRstd(builder, row.at, root);
+    return {{root}, /*isPlain=*/Value()};
   }
   Value isSafe = buildIsSafe(builder, sums.front());
   auto choice =
       scf::IfOp::create(builder, loc, isSafe, /*withElseRegion=*/true);
   OpBuilder then = choice.getThenBodyBuilder();
-  buildRstd(then, at, root);
+  buildRstd(then, row.at, root);
   OpBuilder otherwise = choice.getElseBodyBuilder();
-  buildScaledRow(otherwise, at, row);
+  buildScaledRow(otherwise, row);
   return {{root}, isSafe};
 }
 
 static void expandRmsNorm(OpBuilder &builder, RmsNormOp op, TargetAttr target) {
-  Expansion(builder, op, target).build(builder);
+  Expansion(builder, op, target).buildRows(builder);
 }
 
 void mlir::pol::populateRmsNormToVectorPatterns(RewritePatternSet &patterns,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Kernels that sum over a row and then write it, one row in the shadow of the
-// other.
+// Kernels that sum over rows and then write them, some rows in the shadow of
+// others.
 
 #ifndef POL_LIB_CONVERSION_POLTOVECTOR_ROWPIPELINE_H
 #define POL_LIB_CONVERSION_POLTOVECTOR_ROWPIPELINE_H
@@ -16,64 +16,135 @@
 
 namespace mlir::pol {
 
-/// Where results go past the caches, a row is written while the next one is
-/// summed: memory is read and written all the time, whatever else there is to
-/// compute.
+/// Where results go past the caches, groups of rows are written while the next
+/// ones are summed, vector after vector of columns in all of them: memory is
+/// read and written all the time, whatever else there is to compute, and what
+/// rows share is loaded once for a group.
 class RowPipeline {
 public:
   virtual ~RowPipeline() = default;
 
 protected:
-  /// x, y: what is read and written, of one shape.
-  RowPipeline(OpBuilder &builder, Location loc, TargetAttr target, Value x,
-              Value y)
-      : loc(loc), rows(builder, loc, x, target), target(target), x(x), y(y) {}
+  /// What is read and written, arrays of one shape. There may be nothing to
+  /// write.
+  RowPipeline(OpBuilder &builder, Location loc, TargetAttr target,
+              ValueRange inputs, Value output)
+      : loc(loc), rows(builder, loc, inputs.front(), target), target(target),
+        inputs(inputs), output(output) {}
 
-  /// Builds a loop over all rows. cachedRows: how many the first-level cache
-  /// must hold for the passes over one row to be as fast one after the other,
-  /// as they read nothing else then; null if they never are.
-  void buildRows(OpBuilder &builder, std::optional<int64_t> cachedRows);
+  /// A row of each array, its leading indices, and its place in its group.
+  struct Row {
+    SmallVector<Value> at;
+    Value slot;
+    SmallVector<Value> inputs;
+    Value output;
+  };
+  Row getRow(OpBuilder &builder, ValueRange at, Value slot);
 
-  /// Builds what is once for the rows of a trip.
+  /// Builds what is once for some rows.
   virtual void begin(OpBuilder &builder) {}
-  /// Builds a row by itself: where it is not written past the caches.
-  virtual void buildRow(OpBuilder &builder, ValueRange at) = 0;
 
+  /// How many numbers there are of each kind for a row.
+  struct Counts {
+    unsigned prepared, sums, factors;
+  };
+  virtual Counts getCounts() const = 0;
   /// What is found of a row before it is summed.
-  virtual SmallVector<Value> prepare(OpBuilder &builder, Value row) = 0;
-  /// How many sums there are, and what one vector adds to them.
-  virtual unsigned getNumSums() const = 0;
-  virtual void add(VectorBuilder &v, Value row, ValueRange prepared,
+  virtual SmallVector<Value> prepare(OpBuilder &builder, const Row &row) {
+    return {};
+  }
+  /// What one vector adds to the sums.
+  virtual void add(VectorBuilder &v, const Row &row, ValueRange prepared,
                    Value index, Value mask, MutableArrayRef<Value> sums) = 0;
-  /// What a row is written with, numbers, and whether that is all it takes: if
-  /// not, it has been written already.
+  /// What a row is written with, and whether that is all it takes: if not, it
+  /// has been written already. Null: it always is.
   struct Factors {
     SmallVector<Value> values;
     Value isPlain;
   };
-  virtual Factors finish(OpBuilder &builder, ValueRange at, Value row,
+  virtual Factors finish(OpBuilder &builder, const Row &row,
                          ValueRange prepared, ValueRange sums) = 0;
   /// One vector of the result, of factors as vectors.
-  virtual Value getResult(VectorBuilder &v, Value row, ValueRange factors,
+  virtual Value getResult(VectorBuilder &v, const Row &row, ValueRange factors,
                           Value index, Value mask) = 0;
+
+  /// Where sums take so long that no load waits for a prefetch, it is they that
+  /// prefetch the rows ahead.
+  virtual bool areSumsLong() const { return false; }
+  /// Whether there may be rows that are not plain.
+  virtual bool hasOtherRows() const { return false; }
+  /// How many rows a group has, if rows are short enough.
+  virtual int64_t getMostRows() const { return kGroupRows; }
+  static constexpr int64_t kGroupRows = 4;
+
+  /// Writes one vector of some rows.
+  virtual void write(VectorBuilder &v, ArrayRef<Row> group,
+                     ArrayRef<SmallVector<Value>> factors, Value index,
+                     Value mask, StoreKind kind);
+
+  /// Builds a loop over all rows.
+  void buildRows(OpBuilder &builder);
+  /// Builds a row by itself.
+  void buildRow(OpBuilder &builder, ValueRange at);
+
+  /// Rows that are visited side by side: so many from the first on.
+  struct Group {
+    Value first;
+    int64_t count;
+  };
+  /// What is known of a group that has been summed: the factors of its rows,
+  /// as vectors with an element for each row, which rows are plain, and whether
+  /// all are.
+  struct Summed {
+    SmallVector<Value> factors;
+    Value isPlain;
+    Value arePlain;
+  };
+  /// Sums a group, row after row.
+  Summed buildSums(OpBuilder &builder, Group group);
+  /// Sums a group beside writing the one before past the caches.
+  Summed buildBoth(OpBuilder &builder, Group before, ValueRange factors,
+                   Group group);
+  void buildWrites(OpBuilder &builder, Group group, ValueRange factors,
+                   StoreKind kind);
+  /// Whole groups of rows, of which one is written past the caches while the
+  /// next one is summed.
+  void buildGroups(OpBuilder &builder, IndexRange range, int64_t groupRows);
+  /// Whether all rows of a range may be written past the caches.
+  Value areAligned(OpBuilder &builder, IndexRange range);
+  /// Whether the second-level cache holds the rows of three groups: those that
+  /// are written, summed and prefetched.
+  Value areShort(OpBuilder &builder, int64_t groupRows);
+
+  /// Builds one of two things, or the choice where it is not known yet.
+  void buildChoice(OpBuilder &builder, Value condition,
+                   function_ref<void(OpBuilder &)> buildThen,
+                   function_ref<void(OpBuilder &)> buildElse);
 
   Location loc;
   Rows rows;
+  TargetAttr target;
 
 private:
-  Value isPipelined(OpBuilder &builder, std::optional<int64_t> cachedRows);
-  void buildTrips(OpBuilder &builder);
-  void buildTrip(OpBuilder &builder, IndexRange range);
-  Factors
-  sumRow(OpBuilder &builder, ValueRange at, Value row,
-         function_ref<void(VectorBuilder &, Value index, Value mask)> beside);
-  Value areAligned(OpBuilder &builder, IndexRange range);
-  Value getRowOf(OpBuilder &builder, Value array, ValueRange at) {
-    return getRow(builder, loc, array, at, rows.getLength());
-  }
+  using SlotFn = function_ref<void(OpBuilder &, Value number, const Row &,
+                                   MutableArrayRef<Value> running)>;
+  SmallVector<Value> forEachSlot(OpBuilder &builder, Group group,
+                                 ValueRange initial, SlotFn body);
+  SmallVector<Value> getVectors(OpBuilder &builder, Group group,
+                                unsigned count);
+  SmallVector<Value> getInitial(OpBuilder &builder, Group group);
+  void finishSlot(OpBuilder &builder, const Row &row, ValueRange prepared,
+                  ValueRange sums, MutableArrayRef<Value> running);
+  static Summed getSummed(ArrayRef<Value> values);
+  SmallVector<Row> getRowsOf(OpBuilder &builder, Group group);
+  SmallVector<SmallVector<Value>> getFactorsOf(OpBuilder &builder, Group group,
+                                               ValueRange factors);
+  SmallVector<Value> getAheadOf(OpBuilder &builder, Group group);
+  void buildPlainRows(OpBuilder &builder, Group group, const Summed &summed);
+  void buildTrips(OpBuilder &builder, int64_t groupRows);
 
-  TargetAttr target;
-  Value x, y;
+  SmallVector<Value> inputs;
+  Value output;
 };
 
 } // namespace mlir::pol

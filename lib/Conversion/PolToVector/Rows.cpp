@@ -227,49 +227,42 @@ static Value roundDown(OpBuilder &builder, Location loc, IndexRange range,
   return builder.createOrFold<arith::AddIOp>(loc, range.begin, whole);
 }
 
-SmallVector<Value> Rows::overVectors(OpBuilder &builder, Value begin, Value end,
-                                     int64_t unroll, ValueRange initial,
-                                     CombineFn body) {
-  Value unrolledEnd = roundDown(builder, loc, {begin, end}, unroll * lanes);
-  Value wholeEnd = roundDown(builder, loc, {begin, end}, lanes);
-  size_t count = initial.size() / unroll;
-  // Each vector of a trip has values of its own to run with.
-  auto combine = [&](VectorBuilder &v, ValueRange indices,
-                     MutableArrayRef<Value> running) {
-    for (auto [i, index] : llvm::enumerate(indices))
-      body(v, index, Value(), running.slice(i * count, count));
+SmallVector<Value> Rows::overTiles(OpBuilder &builder, IndexRange range,
+                                   int64_t vectors, ValueRange initial,
+                                   RunFn body) {
+  Value tilesEnd = roundDown(builder, loc, range, vectors * lanes);
+  Value wholeEnd = roundDown(builder, loc, range, lanes);
+  auto visit = [&](VectorBuilder &v, ValueRange indices,
+                   MutableArrayRef<Value> running) {
+    body(v, indices, Value(), running);
   };
   SmallVector<Value> running =
-      buildTileLoop(*this, builder, loc, {begin, unrolledEnd}, unroll, lanes,
-                    initial, combine);
-  // The rest goes to the first of the running values.
-  ValueRange first = ValueRange(running).take_front(count);
-  SmallVector<Value> rest = buildTileLoop(
-      *this, builder, loc, {unrolledEnd, wholeEnd}, 1, lanes, first, combine);
-  rest = addTail(builder, wholeEnd, end, rest, body);
-  llvm::copy(rest, running.begin());
-  return running;
+      buildTileLoop(*this, builder, loc, {range.begin, tilesEnd}, vectors,
+                    lanes, initial, visit);
+  running = buildTileLoop(*this, builder, loc, {tilesEnd, wholeEnd}, 1, lanes,
+                          running, visit);
+  return addTail(
+      builder, wholeEnd, range.end, running,
+      [&](VectorBuilder &v, Value index, Value mask,
+          MutableArrayRef<Value> last) { body(v, index, mask, last); });
 }
 
-SmallVector<Value>
-Rows::fold(OpBuilder &builder, ValueRange initial, int64_t unroll, Value begin,
-           Value end, CombineFn body,
-           function_ref<Value(VectorBuilder &, Value, Value)> combine) {
-  SmallVector<Value> all;
-  for (int64_t i = 0; i < unroll; ++i)
-    llvm::append_range(all, initial);
-  all = overVectors(builder, begin, end, unroll, all, body);
-  VectorBuilder v = vectors(builder);
-  size_t count = initial.size();
-  for (int64_t step = unroll / 2; step > 0; step /= 2)
-    for (size_t i = 0; i < step * count; ++i)
-      all[i] = combine(v, all[i], all[i + step * count]);
-  all.resize(count);
-  return all;
-}
-
-static Value addVectors(VectorBuilder &v, Value lhs, Value rhs) {
-  return v.add(lhs, rhs);
+/// The sums of some vectors, lane by lane: those of a tile are added up before
+/// they are added to the others, so that no tile waits for the one before.
+SmallVector<Value> Rows::addVectors(OpBuilder &builder, Value begin, Value end,
+                                    unsigned count, CombineFn body) {
+  SmallVector<Value> zeros(count, vectors(builder).constant(0.0));
+  return overTiles(builder, {begin, end}, kUnroll, zeros,
+                   [&](VectorBuilder &v, ValueRange indices, Value mask,
+                       MutableArrayRef<Value> running) {
+                     // What is added to -0 is left as it is.
+                     SmallVector<Value> addends(count, v.constant(-0.0));
+                     for (Value index : indices)
+                       body(v, index, mask, addends);
+                     for (auto [sum, addend] :
+                          llvm::zip_equal(running, addends))
+                       sum = v.add(sum, addend);
+                   });
 }
 
 void Rows::prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
@@ -291,13 +284,12 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
     element(v, index, mask, running);
   };
   VectorBuilder v = vectors(builder);
-  SmallVector<Value> zeros(count, v.constant(0.0));
   Value zero = constant(builder, 0);
   int64_t block = kVectorsPerBlock * kUnroll * lanes;
   std::optional<int64_t> known = getConstantIntValue(length);
   SmallVector<Value> sums;
   if (known && *known <= 2 * block) {
-    sums = fold(builder, zeros, kUnroll, zero, lengthValue, body, addVectors);
+    sums = addVectors(builder, zero, lengthValue, count, body);
   } else {
     // What the sums of blocks lose is added up as well.
     SmallVector<Value> initial(2 * count, v.constant(0.0));
@@ -306,7 +298,7 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
         [&](OpBuilder &b, Location, Value begin, ValueRange given) {
           IndexRange part = buildBlock(b, loc, begin, lengthValue, block);
           SmallVector<Value> addends =
-              fold(b, zeros, kUnroll, part.begin, part.end, body, addVectors);
+              addVectors(b, part.begin, part.end, count, body);
           SmallVector<Value> running;
           for (auto [i, addend] : llvm::enumerate(addends)) {
             Compensated sum{given[2 * i], given[2 * i + 1]};
@@ -328,9 +320,8 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
 SmallVector<Value> Rows::sumFirst(OpBuilder &builder, Value end, unsigned count,
                                   CombineFn body) {
   VectorBuilder v = vectors(builder);
-  SmallVector<Value> zeros(count, v.constant(0.0));
-  SmallVector<Value> sums = fold(builder, zeros, kUnroll, constant(builder, 0),
-                                 end, body, addVectors);
+  SmallVector<Value> sums =
+      addVectors(builder, constant(builder, 0), end, count, body);
   for (Value &sum : sums)
     sum = v.sumLanes(sum);
   return sums;
@@ -338,12 +329,19 @@ SmallVector<Value> Rows::sumFirst(OpBuilder &builder, Value end, unsigned count,
 
 Value Rows::maximum(OpBuilder &builder, double least, CombineFn body) {
   VectorBuilder v = vectors(builder);
-  SmallVector<Value> found =
-      fold(builder, v.constant(least), kUnroll, constant(builder, 0),
-           lengthValue, body, [](VectorBuilder &inner, Value lhs, Value rhs) {
-             return inner.larger(lhs, rhs);
-           });
-  return v.maximumLane(found.front());
+  // Each vector of a tile has a maximum of its own: none waits for another.
+  SmallVector<Value> all =
+      overTiles(builder, {constant(builder, 0), lengthValue}, kUnroll,
+                SmallVector<Value>(kUnroll, v.constant(least)),
+                [&](VectorBuilder &inner, ValueRange indices, Value mask,
+                    MutableArrayRef<Value> running) {
+                  for (auto [i, index] : llvm::enumerate(indices))
+                    body(inner, index, mask, running.slice(i, 1));
+                });
+  for (int64_t step = kUnroll / 2; step > 0; step /= 2)
+    for (int64_t i = 0; i < step; ++i)
+      all[i] = v.larger(all[i], all[i + step]);
+  return v.maximumLane(all.front());
 }
 
 //===----------------------------------------------------------------------===//
@@ -351,9 +349,11 @@ Value Rows::maximum(OpBuilder &builder, double least, CombineFn body) {
 //===----------------------------------------------------------------------===//
 
 void Rows::forEachVector(OpBuilder &builder, VectorFn body) {
-  overVectors(builder, constant(builder, 0), lengthValue, kUnroll, {},
-              [&](VectorBuilder &v, Value index, Value mask,
-                  MutableArrayRef<Value>) { body(v, index, mask); });
+  forEachTile(builder, {constant(builder, 0), lengthValue}, kUnroll,
+              [&](VectorBuilder &v, ValueRange indices, Value mask) {
+                for (Value index : indices)
+                  body(v, index, mask);
+              });
 }
 
 Value Rows::isAligned(OpBuilder &builder, Value row) const {
@@ -374,16 +374,9 @@ Value Rows::isAligned(OpBuilder &builder, Value row) const {
 
 void Rows::forEachTile(OpBuilder &builder, IndexRange range, int64_t vectors,
                        TileFn body) {
-  Value tilesEnd = roundDown(builder, loc, range, vectors * lanes);
-  Value wholeEnd = roundDown(builder, loc, range, lanes);
-  auto visit = [&](VectorBuilder &v, ValueRange indices,
-                   MutableArrayRef<Value>) { body(v, indices, Value()); };
-  buildTileLoop(*this, builder, loc, {range.begin, tilesEnd}, vectors, lanes,
-                {}, visit);
-  buildTileLoop(*this, builder, loc, {tilesEnd, wholeEnd}, 1, lanes, {}, visit);
-  addTail(builder, wholeEnd, range.end, {},
-          [&](VectorBuilder &v, Value index, Value mask,
-              MutableArrayRef<Value>) { body(v, index, mask); });
+  overTiles(builder, range, vectors, {},
+            [&](VectorBuilder &v, ValueRange indices, Value mask,
+                MutableArrayRef<Value>) { body(v, indices, mask); });
 }
 
 void Rows::write(OpBuilder &builder, Value row, ValueRange ahead,

@@ -121,13 +121,14 @@ public:
 
 private:
   Value constant(OpBuilder &builder, int64_t value) const;
-  SmallVector<Value>
-  fold(OpBuilder &builder, ValueRange initial, int64_t unroll, Value begin,
-       Value end, CombineFn body,
-       function_ref<Value(VectorBuilder &, Value, Value)> combine);
-  SmallVector<Value> overVectors(OpBuilder &builder, Value begin, Value end,
-                                 int64_t unroll, ValueRange initial,
-                                 CombineFn body);
+  /// Runs the body for tiles of vectors and for what is left, each with what is
+  /// running: a tile in one go.
+  using RunFn = function_ref<void(VectorBuilder &, ValueRange indices,
+                                  Value mask, MutableArrayRef<Value> running)>;
+  SmallVector<Value> overTiles(OpBuilder &builder, IndexRange range,
+                               int64_t vectors, ValueRange initial, RunFn body);
+  SmallVector<Value> addVectors(OpBuilder &builder, Value begin, Value end,
+                                unsigned count, CombineFn body);
   SmallVector<Value> addTail(OpBuilder &builder, Value begin, Value end,
                              ValueRange initial, CombineFn body);
 

@@ -37,30 +37,31 @@ public:
       : RowPipeline(builder, op.getLoc(), target, op.getX(), op.getY()), op(op),
         type(rows.getType()), isKept(isKept) {}
 
-  void build(OpBuilder &builder) {
-    buildRows(builder, /*cachedRows=*/std::nullopt);
-  }
+  using RowPipeline::buildRows;
 
 private:
-  Value load(VectorBuilder &v, Value row, Value index, Value mask);
-  Value getNumerator(VectorBuilder &v, Value row, Value maximum, Value index,
-                     Value mask);
+  Value load(VectorBuilder &v, const Row &row, Value index, Value mask);
+  Value getNumerator(VectorBuilder &v, const Row &row, Value maximum,
+                     Value index, Value mask);
 
   void begin(OpBuilder &builder) override {
     if (isKept)
       tile = memref::AllocaOp::create(
-          builder, loc, MemRefType::get(getTileLength(type), type),
+          builder, loc,
+          MemRefType::get({getMostRows(), getTileLength(type) / getMostRows()},
+                          type),
           builder.getI64IntegerAttr(64));
   }
-  void buildRow(OpBuilder &builder, ValueRange at) override;
-  SmallVector<Value> prepare(OpBuilder &builder, Value row) override;
-  unsigned getNumSums() const override { return 1; }
-  void add(VectorBuilder &v, Value row, ValueRange prepared, Value index,
+  Counts getCounts() const override { return {1, 1, 2}; }
+  bool areSumsLong() const override { return true; }
+  int64_t getMostRows() const override;
+  SmallVector<Value> prepare(OpBuilder &builder, const Row &row) override;
+  void add(VectorBuilder &v, const Row &row, ValueRange prepared, Value index,
            Value mask, MutableArrayRef<Value> sums) override;
-  Factors finish(OpBuilder &builder, ValueRange at, Value row,
-                 ValueRange prepared, ValueRange sums) override;
-  Value getResult(VectorBuilder &v, Value row, ValueRange factors, Value index,
-                  Value mask) override;
+  Factors finish(OpBuilder &builder, const Row &row, ValueRange prepared,
+                 ValueRange sums) override;
+  Value getResult(VectorBuilder &v, const Row &row, ValueRange factors,
+                  Value index, Value mask) override;
 
   SoftmaxOp op;
   FloatType type;
@@ -72,19 +73,30 @@ private:
 
 static constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
+/// As many as there are exponentials kept of.
+int64_t Softmax::getMostRows() const {
+  if (!isKept)
+    return kGroupRows;
+  std::optional<int64_t> length = getConstantIntValue(rows.getLength());
+  int64_t most = kGroupRows;
+  while (most > 1 && (!length || most * *length > getTileLength(type)))
+    most /= 2;
+  return most;
+}
+
 /// Less than any element where there is none.
-Value Softmax::load(VectorBuilder &v, Value row, Value index, Value mask) {
-  Value value = v.load(row, index, mask);
+Value Softmax::load(VectorBuilder &v, const Row &row, Value index, Value mask) {
+  Value value = v.load(row.inputs.front(), index, mask);
   return mask ? v.select(mask, value, v.constant(kLowest)) : value;
 }
 
 /// exp(x − max x), less than all if there is no element.
-Value Softmax::getNumerator(VectorBuilder &v, Value row, Value maximum,
+Value Softmax::getNumerator(VectorBuilder &v, const Row &row, Value maximum,
                             Value index, Value mask) {
   return v.expOfNegative(v.subtract(load(v, row, index, mask), maximum));
 }
 
-SmallVector<Value> Softmax::prepare(OpBuilder &builder, Value row) {
+SmallVector<Value> Softmax::prepare(OpBuilder &builder, const Row &row) {
   return {rows.maximum(builder, kLowest,
                        [&](VectorBuilder &v, Value index, Value mask,
                            MutableArrayRef<Value> running) {
@@ -93,57 +105,32 @@ SmallVector<Value> Softmax::prepare(OpBuilder &builder, Value row) {
                        })};
 }
 
-void Softmax::add(VectorBuilder &v, Value row, ValueRange prepared, Value index,
-                  Value mask, MutableArrayRef<Value> sums) {
+void Softmax::add(VectorBuilder &v, const Row &row, ValueRange prepared,
+                  Value index, Value mask, MutableArrayRef<Value> sums) {
   Value numerator =
       getNumerator(v, row, v.splat(prepared.front()), index, mask);
   if (isKept)
-    v.store(numerator, tile, index);
+    v.store(numerator, tile, {row.slot, index});
   sums[0] = v.add(sums[0], numerator);
 }
 
-RowPipeline::Factors Softmax::finish(OpBuilder &builder, ValueRange, Value,
+RowPipeline::Factors Softmax::finish(OpBuilder &builder, const Row &,
                                      ValueRange prepared, ValueRange sums) {
   FloatBuilder floats{builder, loc, type};
   Value inverse = floats.divide(floats.constant(1.0), sums.front());
-  return {{prepared.front(), inverse},
-          arith::ConstantIntOp::create(builder, loc, 1, 1)};
+  return {{prepared.front(), inverse}, /*isPlain=*/Value()};
 }
 
-Value Softmax::getResult(VectorBuilder &v, Value row, ValueRange factors,
+Value Softmax::getResult(VectorBuilder &v, const Row &row, ValueRange factors,
                          Value index, Value mask) {
-  Value numerator = isKept ? v.load(tile, index)
+  Value numerator = isKept ? v.load(tile, {row.slot, index})
                            : getNumerator(v, row, factors[0], index, mask);
   return v.multiply(numerator, factors[1]);
 }
 
-void Softmax::buildRow(OpBuilder &builder, ValueRange at) {
-  Value row = getRow(builder, loc, op.getX(), at, rows.getLength());
-  Rows::Ahead ahead = rows.getAhead(builder, op.getX());
-  SmallVector<Value> prepared = prepare(builder, row);
-  int64_t vector = 0;
-  SmallVector<Value> sums =
-      rows.sum(builder, getNumSums(),
-               [&](VectorBuilder &v, Value index, Value mask,
-                   MutableArrayRef<Value> running) {
-                 // Exponentials take so long that no load waits for a prefetch.
-                 rows.prefetchLines(v, ahead.inWrite, index, vector++);
-                 add(v, row, prepared, index, mask, running);
-               });
-  SmallVector<Value> splats;
-  for (Value factor : finish(builder, at, row, prepared, sums).values)
-    splats.push_back(rows.vectors(builder).splat(factor));
-  Value output = getRow(builder, loc, op.getY(), at, rows.getLength());
-  rows.write(builder, output, /*ahead=*/{},
-             [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
-               v.store(getResult(v, row, splats, index, mask), output, index,
-                       mask, kind);
-             });
-}
-
 static void expandSoftmax(OpBuilder &builder, SoftmaxOp op, TargetAttr target) {
   auto build = [&](OpBuilder &b, bool isKept) {
-    Softmax(b, op, target, isKept).build(b);
+    Softmax(b, op, target, isKept).buildRows(b);
   };
   Location loc = op.getLoc();
   Rows rows(builder, loc, op.getX(), target);
@@ -161,37 +148,40 @@ static void expandSoftmax(OpBuilder &builder, SoftmaxOp op, TargetAttr target) {
   build(otherwise, /*isKept=*/false);
 }
 
+namespace {
 /// dx = y · (dy − Σ dy·y)
+class SoftmaxGrad : RowPipeline {
+public:
+  SoftmaxGrad(OpBuilder &builder, SoftmaxGradOp op, TargetAttr target)
+      : RowPipeline(builder, op.getLoc(), target, {op.getY(), op.getDy()},
+                    op.getDx()) {}
+
+  using RowPipeline::buildRows;
+
+private:
+  Counts getCounts() const override { return {0, 1, 1}; }
+  void add(VectorBuilder &v, const Row &row, ValueRange, Value index,
+           Value mask, MutableArrayRef<Value> sums) override {
+    sums[0] = v.fma(v.load(row.inputs[1], index, mask),
+                    v.load(row.inputs[0], index, mask), sums[0]);
+  }
+  Factors finish(OpBuilder &, const Row &, ValueRange,
+                 ValueRange sums) override {
+    return {SmallVector<Value>(sums), /*isPlain=*/Value()};
+  }
+  Value getResult(VectorBuilder &v, const Row &row, ValueRange factors,
+                  Value index, Value mask) override {
+    Value difference =
+        v.subtract(v.load(row.inputs[1], index, mask), factors.front());
+    return v.multiply(v.load(row.inputs[0], index, mask), difference);
+  }
+};
+} // namespace
+
 static void expandSoftmaxGrad(OpBuilder &builder, SoftmaxGradOp op,
                               TargetAttr target) {
-  if (!op.getDx())
-    return;
-  Location loc = op.getLoc();
-  Rows rows(builder, loc, op.getY(), target);
-  auto buildRow = [&](OpBuilder &b, ValueRange at) {
-    Value y = getRow(b, loc, op.getY(), at, rows.getLength());
-    Value dy = getRow(b, loc, op.getDy(), at, rows.getLength());
-    Rows::Ahead ahead = rows.getAhead(b, {op.getY(), op.getDy()});
-    Value sum = rows.sum(
-                        b, 1,
-                        [&](VectorBuilder &v, Value index, Value mask,
-                            MutableArrayRef<Value> running) {
-                          running[0] =
-                              v.fma(v.load(dy, index, mask),
-                                    v.load(y, index, mask), running[0]);
-                        },
-                        ahead.inSum)
-                    .front();
-    Value shift = rows.vectors(b).splat(sum);
-    Value dx = getRow(b, loc, op.getDx(), at, rows.getLength());
-    rows.write(b, dx, ahead.inWrite,
-               [&](VectorBuilder &v, Value index, Value mask, StoreKind kind) {
-                 Value difference = v.subtract(v.load(dy, index, mask), shift);
-                 v.store(v.multiply(v.load(y, index, mask), difference), dx,
-                         index, mask, kind);
-               });
-  };
-  rows.forEach(builder, buildRow);
+  if (op.getDx())
+    SoftmaxGrad(builder, op, target).buildRows(builder);
 }
 
 void mlir::pol::populateSoftmaxToVectorPatterns(RewritePatternSet &patterns,
