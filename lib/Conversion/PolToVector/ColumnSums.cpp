@@ -89,6 +89,15 @@ void ColumnSums::add(VectorBuilder &v, ArrayRef<Value> addends, Value column,
     addTo(v, output.partials, addend, column, mask);
 }
 
+void ColumnSums::prefetch(VectorBuilder &v, Value column) {
+  Value next =
+      arith::AddIOp::create(v.builder, loc, first, constant(v.builder, 1));
+  Value second = arith::SelectOp::create(v.builder, loc, isPaired, next, first);
+  for (const Output &output : outputs)
+    for (Value row : {first, second})
+      v.prefetch(output.partials, {row, column}, /*level=*/1);
+}
+
 //===----------------------------------------------------------------------===//
 // Sums of partial sums
 //===----------------------------------------------------------------------===//

@@ -41,6 +41,9 @@ public:
   /// columns: one addend for each output.
   void add(VectorBuilder &v, ArrayRef<Value> addends, Value column, Value mask);
 
+  /// Prefetches the sums of a block into the first-level cache.
+  void prefetch(VectorBuilder &v, Value column);
+
 private:
   void clear(OpBuilder &builder);
   void addTo(VectorBuilder &v, Value partials, Value addend, Value column,

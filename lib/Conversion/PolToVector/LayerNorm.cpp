@@ -48,6 +48,12 @@ private:
   Value getResult(VectorBuilder &v, const Row &row, ValueRange factors,
                   Value index, Value mask) override;
 
+  void prefetchShared(VectorBuilder &v, Value index) override {
+    for (Value shared : {op.getWeight(), op.getBias()})
+      if (shared)
+        v.prefetch(shared, index, /*level=*/1);
+  }
+
   /// What makes a row's elements deviations from its mean: they are multiplied
   /// by `first`; then `mean` and `rest`, which add up to the mean, are
   /// subtracted one after the other; and what is left is multiplied by

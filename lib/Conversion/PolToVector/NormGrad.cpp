@@ -64,12 +64,19 @@ private:
   void write(VectorBuilder &v, ArrayRef<Row> group,
              ArrayRef<SmallVector<Value>> factors, Value index, Value mask,
              StoreKind kind) override;
+  void prefetchShared(VectorBuilder &v, Value index) override {
+    if (op.weight)
+      v.prefetch(op.weight, index, /*level=*/1);
+    if (sums)
+      sums->prefetch(v, index);
+  }
 
   Value loadWeight(VectorBuilder &v, Value index, Value mask);
   Value loadNormalized(VectorBuilder &v, const Row &row,
                        const RowFactors &factors, Value index, Value mask);
   Value buildElement(VectorBuilder &v, Value normalized, Value dy, Value weight,
                      const RowFactors &factors);
+  void buildInOrder(OpBuilder &builder, IndexRange range);
   void buildBlock(OpBuilder &builder, IndexRange block);
 
   Operands op;
@@ -173,10 +180,7 @@ Value NormGrad::getResult(VectorBuilder &v, const Row &row, ValueRange values,
                       loadWeight(v, index, mask), factors);
 }
 
-/// Adds one vector of columns in all rows of a group up, too, in registers. All
-/// rows are read before any is written: where they are multiples of a page
-/// apart, a load would have to wait for the store to another row that seems to
-/// be to the same place.
+/// Adds one vector of columns in all rows of a group up, too, in registers.
 void NormGrad::write(VectorBuilder &v, ArrayRef<Row> group,
                      ArrayRef<SmallVector<Value>> factors, Value index,
                      Value mask, StoreKind kind) {
@@ -207,47 +211,28 @@ void NormGrad::write(VectorBuilder &v, ArrayRef<Row> group,
 // With sums over rows
 //===----------------------------------------------------------------------===//
 
-/// Walks through a block of rows in groups, and through the rows that are left
-/// one by one.
+/// Walks through some rows in groups, and through those that are left one by
+/// one: none in the shadow of others.
+void NormGrad::buildInOrder(OpBuilder &builder, IndexRange range) {
+  auto build = [&](Value begin, Value end, int64_t count) {
+    buildLoop(builder, loc, begin, end, count,
+              [&](OpBuilder &b, Location, ValueRange first) {
+                Group group{first.front(), count};
+                Summed summed = buildSums(b, group);
+                buildWrites(b, group, summed.factors, StoreKind::Plain);
+              });
+  };
+  Value wholeEnd = getWholeEnd(builder, range, getMostRows());
+  build(range.begin, wholeEnd, getMostRows());
+  build(wholeEnd, range.end, 1);
+}
+
+/// Groups of a block are the same ones, however they are walked through.
 void NormGrad::buildBlock(OpBuilder &builder, IndexRange block) {
-  Value groupRows = arith::ConstantIndexOp::create(builder, loc, kGroupRows);
-  Value count = arith::SubIOp::create(builder, loc, block.end, block.begin);
-  Value left = arith::RemUIOp::create(builder, loc, count, groupRows);
-  Value end = arith::SubIOp::create(builder, loc, block.end, left);
-  auto buildOf = [&](OpBuilder &b, Value begin, Value end, int64_t size,
-                     StoreKind kind) {
-    buildLoop(b, loc, begin, end, size,
-              [&](OpBuilder &inner, Location, ValueRange first) {
-                Group group{first.front(), size};
-                Summed summed = buildSums(inner, group);
-                buildWrites(inner, group, summed.factors, kind);
-              });
-  };
-  auto buildPlain = [&](OpBuilder &b) {
-    buildOf(b, block.begin, end, kGroupRows, StoreKind::Plain);
-  };
-  if (op.dx) {
-    Value areLarge = arith::AndIOp::create(builder, loc, rows.getIsLarge(),
-                                           areAligned(builder, block));
-    buildChoice(
-        builder, areLarge,
-        [&](OpBuilder &b) {
-          buildChoice(
-              b, areShort(b, kGroupRows),
-              [&](OpBuilder &inner) {
-                buildGroups(inner, {block.begin, end}, kGroupRows);
-              },
-              [&](OpBuilder &inner) {
-                buildOf(inner, block.begin, end, kGroupRows,
-                        StoreKind::NonTemporal);
-                rows.fenceStores(inner);
-              });
-        },
-        buildPlain);
-  } else {
-    buildPlain(builder);
-  }
-  buildOf(builder, end, block.end, 1, StoreKind::Plain);
+  Value begin = block.begin;
+  if (op.dx)
+    begin = buildGroups(builder, block, areGrouped(builder));
+  buildInOrder(builder, {begin, block.end});
 }
 
 void NormGrad::build(OpBuilder &builder) {

@@ -48,6 +48,11 @@ private:
                         {Value(), factors.front()});
   }
 
+  void prefetchShared(VectorBuilder &v, Value index) override {
+    if (Value weight = op.getWeight())
+      v.prefetch(weight, index, /*level=*/1);
+  }
+
   /// What a row is multiplied with: first its elements, then what follows.
   struct Factors {
     Value element;

@@ -11,6 +11,7 @@
 #include "RowPipeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,6 +27,10 @@ using namespace mlir::pol;
 static constexpr int64_t kElementsPerTrip = 1 << 20;
 static constexpr int64_t kRowsPerTrip = 64;
 static constexpr int64_t kTripsPerWorker = 4;
+/// How far ahead elements are prefetched from memory, and vectors from the
+/// second-level cache.
+static constexpr int64_t kElementsAhead = 512;
+static constexpr int64_t kVectorsAhead = 4;
 
 RowPipeline::Row RowPipeline::getRow(OpBuilder &builder, ValueRange at,
                                      Value slot) {
@@ -41,12 +46,17 @@ RowPipeline::Row RowPipeline::getRow(OpBuilder &builder, ValueRange at,
   return row;
 }
 
+/// All rows are read before any is written: where they are multiples of a page
+/// apart, a load would have to wait for the store to another row that seems to
+/// be to the same place.
 void RowPipeline::write(VectorBuilder &v, ArrayRef<Row> group,
                         ArrayRef<SmallVector<Value>> factors, Value index,
                         Value mask, StoreKind kind) {
+  SmallVector<Value> results;
   for (auto [row, values] : llvm::zip_equal(group, factors))
-    v.store(getResult(v, row, values, index, mask), row.output, index, mask,
-            kind);
+    results.push_back(getResult(v, row, values, index, mask));
+  for (auto [row, result] : llvm::zip_equal(group, results))
+    v.store(result, row.output, index, mask, kind);
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,34 +146,35 @@ SmallVector<Value> RowPipeline::getVectors(OpBuilder &builder, Group group,
   return SmallVector<Value>(count, zeros);
 }
 
-/// What is known of a group before any of its rows is.
-SmallVector<Value> RowPipeline::getInitial(OpBuilder &builder, Group group) {
-  SmallVector<Value> values = getVectors(builder, group, getCounts().factors);
+/// Puts the numbers of a row to those of its group.
+static void put(OpBuilder &builder, Location loc, ValueRange values,
+                MutableArrayRef<Value> vectors, OpFoldResult slot) {
+  for (auto [value, vector] : llvm::zip_equal(values, vectors))
+    put(builder, loc, value, vector, slot);
+}
+
+RowPipeline::Summed RowPipeline::finishGroup(OpBuilder &builder, Group group,
+                                             const Sums &sums) {
+  unsigned count = getCounts().factors;
+  SmallVector<Value> initial = getVectors(builder, group, count);
   auto type = VectorType::get(group.count, builder.getI1Type());
-  values.push_back(arith::ConstantOp::create(
+  initial.push_back(arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(type, true)));
-  values.push_back(arith::ConstantIntOp::create(builder, loc, 1, 1));
-  return values;
-}
-
-RowPipeline::Summed RowPipeline::getSummed(ArrayRef<Value> values) {
-  return {SmallVector<Value>(values.drop_back(2)), values.drop_back().back(),
-          values.back()};
-}
-
-/// Puts what is found of a row to what is known of its group.
-void RowPipeline::finishSlot(OpBuilder &builder, const Row &row,
-                             ValueRange prepared, ValueRange sums,
-                             MutableArrayRef<Value> running) {
-  Factors factors = finish(builder, row, prepared, sums);
-  for (auto [value, vector] :
-       llvm::zip_equal(factors.values, running.drop_back(2)))
-    put(builder, loc, value, vector, row.slot);
-  if (!factors.isPlain)
-    return;
-  put(builder, loc, factors.isPlain, running.drop_back().back(), row.slot);
-  running.back() =
-      arith::AndIOp::create(builder, loc, running.back(), factors.isPlain);
+  initial.push_back(arith::ConstantIntOp::create(builder, loc, 1, 1));
+  SmallVector<Value> found = forEachSlot(
+      builder, group, initial,
+      [&](OpBuilder &b, Value, const Row &row, MutableArrayRef<Value> running) {
+        Factors factors = finish(b, row, take(b, loc, sums.prepared, row.slot),
+                                 take(b, loc, sums.sums, row.slot));
+        put(b, loc, factors.values, running.take_front(count), row.slot);
+        if (!factors.isPlain)
+          return;
+        put(b, loc, factors.isPlain, running[count], row.slot);
+        running.back() =
+            arith::AndIOp::create(b, loc, running.back(), factors.isPlain);
+      });
+  return {SmallVector<Value>(ArrayRef(found).take_front(count)), found[count],
+          found.back()};
 }
 
 SmallVector<RowPipeline::Row> RowPipeline::getRowsOf(OpBuilder &builder,
@@ -199,27 +210,133 @@ SmallVector<Value> RowPipeline::getAheadOf(OpBuilder &builder, Group group) {
   return all;
 }
 
-RowPipeline::Summed RowPipeline::buildSums(OpBuilder &builder, Group group) {
-  return getSummed(
-      forEachSlot(builder, group, getInitial(builder, group),
-                  [&](OpBuilder &b, Value number, const Row &row,
-                      MutableArrayRef<Value> running) {
-                    SmallVector<Value> prepared = prepare(b, row), sums;
-                    if (unsigned count = getCounts().sums)
-                      sums = rows.sum(
-                          b, count,
+RowPipeline::Sums RowPipeline::buildAlone(OpBuilder &builder, Group group) {
+  Counts counts = getCounts();
+  SmallVector<Value> found = forEachSlot(
+      builder, group, getVectors(builder, group, counts.prepared + counts.sums),
+      [&](OpBuilder &b, Value number, const Row &row,
+          MutableArrayRef<Value> running) {
+        SmallVector<Value> values = prepare(b, row);
+        if (counts.sums) {
+          SmallVector<Value> prepared = values;
+          llvm::append_range(
+              values, rows.sum(
+                          b, counts.sums,
                           [&](VectorBuilder &v, Value index, Value mask,
-                              MutableArrayRef<Value> runningSums) {
-                            add(v, row, prepared, index, mask, runningSums);
+                              MutableArrayRef<Value> sums) {
+                            add(v, row, prepared, index, mask, sums);
                           },
-                          rows.getAhead(b, inputs, number, group.count).inSum);
-                    finishSlot(b, row, prepared, sums, running);
-                  }));
+                          rows.getAhead(b, inputs, number, group.count).inSum));
+        }
+        put(b, loc, values, running, row.slot);
+      });
+  ArrayRef<Value> all(found);
+  return {SmallVector<Value>(all.take_front(counts.prepared)),
+          SmallVector<Value>(all.drop_front(counts.prepared))};
 }
 
-RowPipeline::Summed RowPipeline::buildBoth(OpBuilder &builder, Group before,
-                                           ValueRange factorsBefore,
-                                           Group group) {
+RowPipeline::Summed RowPipeline::buildSums(OpBuilder &builder, Group group) {
+  return finishGroup(builder, group, buildAlone(builder, group));
+}
+
+/// Prefetches beside a group that is summed and one that is written: from
+/// memory, what is summed some elements later, in the same rows or in those of
+/// a group ahead; and from the second-level cache into the first one what is
+/// read a little later, which so many streams at once would have to wait for.
+/// Long sums wait for nothing, but read what is prefetched before they begin:
+/// for these it is all of the rows ahead.
+class RowPipeline::Prefetcher {
+public:
+  Prefetcher(RowPipeline &pipeline, OpBuilder &builder, Group group,
+             ArrayRef<Row> summed, ArrayRef<Row> written);
+
+  void prefetch(VectorBuilder &v, Value index);
+
+private:
+  Value constant(OpBuilder &builder, int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+
+  RowPipeline &pipeline;
+  Location loc;
+  Value length, distance;
+  /// What is summed, and how far it is from the end of a row to where the rows
+  /// ahead begin.
+  SmallVector<Value> streams, shifts;
+  /// What is summed or written.
+  SmallVector<Value> near;
+  int64_t vector = 0;
+};
+
+RowPipeline::Prefetcher::Prefetcher(RowPipeline &pipeline, OpBuilder &builder,
+                                    Group group, ArrayRef<Row> summed,
+                                    ArrayRef<Row> written)
+    : pipeline(pipeline), loc(pipeline.loc), length(pipeline.rows.getEnd()) {
+  bool areSumsLong = pipeline.areSumsLong();
+  distance = areSumsLong ? length
+                         : buildMin(builder, loc, length,
+                                    constant(builder, kElementsAhead));
+  for (const Row &row : summed)
+    llvm::append_range(streams, row.inputs);
+  auto getOffset = [&](Value row) -> Value {
+    return memref::ExtractStridedMetadataOp::create(builder, loc, row)
+        .getOffset();
+  };
+  for (auto [row, ahead] :
+       llvm::zip_equal(streams, pipeline.getAheadOf(builder, group))) {
+    Value between =
+        arith::SubIOp::create(builder, loc, getOffset(ahead), getOffset(row));
+    shifts.push_back(arith::SubIOp::create(builder, loc, between, length));
+  }
+  if (areSumsLong)
+    return;
+  near = streams;
+  for (const Row &row : written)
+    llvm::append_range(near, row.inputs);
+}
+
+void RowPipeline::Prefetcher::prefetch(VectorBuilder &v, Value index) {
+  OpBuilder &builder = v.builder;
+  Value column = arith::AddIOp::create(builder, loc, index, distance);
+  Value isPast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
+                                       column, length);
+  for (auto [row, shift] : llvm::zip_equal(streams, shifts)) {
+    if (!Rows::isLineStart(v, row.getType(), vector))
+      continue;
+    Value after = arith::AddIOp::create(builder, loc, column, shift);
+    Value target = arith::SelectOp::create(builder, loc, isPast, after, column);
+    v.prefetch(row, target);
+  }
+  if (!near.empty()) {
+    Value last =
+        arith::SubIOp::create(builder, loc, length, constant(builder, 1));
+    Value later = arith::AddIOp::create(
+        builder, loc, index, constant(builder, kVectorsAhead * v.getLanes()));
+    Value soon = buildMin(builder, loc, later, last);
+    for (Value row : near)
+      if (Rows::isLineStart(v, row.getType(), vector))
+        v.prefetch(row, soon, /*level=*/1);
+    if (Rows::isLineStart(v, v.type, vector))
+      pipeline.prefetchShared(v, soon);
+  }
+  ++vector;
+}
+
+/// Vectors that are visited in one go: those of a line of the narrowest input,
+/// of which each is prefetched once.
+int64_t RowPipeline::getUnroll(OpBuilder &builder) {
+  VectorBuilder v = rows.vectors(builder);
+  int64_t unroll = 1;
+  for (Value input : inputs)
+    while (unroll < Rows::kUnroll &&
+           !Rows::isLineStart(v, input.getType(), unroll))
+      unroll *= 2;
+  return unroll;
+}
+
+RowPipeline::Sums RowPipeline::buildBoth(OpBuilder &builder, Group before,
+                                         ValueRange factorsBefore,
+                                         Group group) {
   Counts counts = getCounts();
   SmallVector<Row> written = getRowsOf(builder, before);
   SmallVector<SmallVector<Value>> factors =
@@ -229,21 +346,18 @@ RowPipeline::Summed RowPipeline::buildBoth(OpBuilder &builder, Group before,
     prepared = forEachSlot(builder, group, prepared,
                            [&](OpBuilder &b, Value, const Row &row,
                                MutableArrayRef<Value> running) {
-                             for (auto [value, vector] :
-                                  llvm::zip_equal(prepare(b, row), running))
-                               put(b, loc, value, vector, row.slot);
+                             put(b, loc, prepare(b, row), running, row.slot);
                            });
   SmallVector<Row> summed = getRowsOf(builder, group);
   SmallVector<SmallVector<Value>> preparedOf;
   for (int64_t i = 0; i < group.count; ++i)
     preparedOf.push_back(take(builder, loc, prepared, builder.getIndexAttr(i)));
-  SmallVector<Value> ahead = getAheadOf(builder, group);
-  int64_t vector = 0;
-  SmallVector<Value> sums = rows.sum(
-      builder, group.count * counts.sums,
+  Prefetcher prefetcher(*this, builder, group, summed, written);
+  SmallVector<Value> sums = rows.sumTogether(
+      builder, group.count * counts.sums, getUnroll(builder),
       [&](VectorBuilder &v, Value index, Value mask,
           MutableArrayRef<Value> running) {
-        rows.prefetchLines(v, ahead, index, vector++);
+        prefetcher.prefetch(v, index);
         write(v, written, factors, index, mask, StoreKind::NonTemporal);
         for (auto [i, row] : llvm::enumerate(summed))
           add(v, row, preparedOf[i], index, mask,
@@ -253,12 +367,7 @@ RowPipeline::Summed RowPipeline::buildBoth(OpBuilder &builder, Group before,
   for (auto [i, sum] : llvm::enumerate(sums))
     put(builder, loc, sum, sumVectors[i % counts.sums],
         builder.getIndexAttr(i / counts.sums));
-  return getSummed(forEachSlot(
-      builder, group, getInitial(builder, group),
-      [&](OpBuilder &b, Value, const Row &row, MutableArrayRef<Value> running) {
-        finishSlot(b, row, take(b, loc, prepared, row.slot),
-                   take(b, loc, sumVectors, row.slot), running);
-      }));
+  return {prepared, sumVectors};
 }
 
 void RowPipeline::buildWrites(OpBuilder &builder, Group group,
@@ -266,14 +375,12 @@ void RowPipeline::buildWrites(OpBuilder &builder, Group group,
   SmallVector<Row> written = getRowsOf(builder, group);
   SmallVector<SmallVector<Value>> factors =
       getFactorsOf(builder, group, factorsOfGroup);
-  SmallVector<Value> ahead;
-  if (kind == StoreKind::NonTemporal)
-    ahead = getAheadOf(builder, group);
-  int64_t vector = 0;
-  rows.forEachVector(builder, [&](VectorBuilder &v, Value index, Value mask) {
-    rows.prefetchLines(v, ahead, index, vector++);
-    write(v, written, factors, index, mask, kind);
-  });
+  rows.forEachVector(
+      builder,
+      [&](VectorBuilder &v, Value index, Value mask) {
+        write(v, written, factors, index, mask, kind);
+      },
+      /*unroll=*/group.count == 1 ? Rows::kUnroll : 1);
 }
 
 /// Writes those rows of a group that have not been written, one by one: there
@@ -295,29 +402,35 @@ void RowPipeline::buildPlainRows(OpBuilder &builder, Group group,
               });
 }
 
-void RowPipeline::buildGroups(OpBuilder &builder, IndexRange range,
-                              int64_t groupRows) {
+/// Walks through whole groups.
+void RowPipeline::buildWholeGroups(OpBuilder &builder, IndexRange range) {
+  int64_t groupRows = getMostRows();
+  Counts counts = getCounts();
   Value step = arith::ConstantIndexOp::create(builder, loc, groupRows);
-  auto getValues = [](const Summed &summed) {
-    SmallVector<Value> values(summed.factors);
-    values.append({summed.isPlain, summed.arePlain});
-    return values;
-  };
   // The last value is whether the group before is still to be written.
   auto visit = [&](OpBuilder &b, Location, Value first, ValueRange before) {
     Group group{first, groupRows};
+    auto getValues = [](const Sums &sums) {
+      return llvm::to_vector(
+          llvm::concat<const Value>(sums.prepared, sums.sums));
+    };
     auto choice = scf::IfOp::create(
         b, loc, before.back(),
         [&](OpBuilder &both, Location) {
           Value firstBefore = arith::SubIOp::create(both, loc, first, step);
-          Summed summed = buildBoth(both, {firstBefore, groupRows},
-                                    before.drop_back(), group);
-          scf::YieldOp::create(both, loc, getValues(summed));
+          scf::YieldOp::create(
+              both, loc,
+              getValues(buildBoth(both, {firstBefore, groupRows},
+                                  before.drop_back(), group)));
         },
         [&](OpBuilder &alone, Location) {
-          scf::YieldOp::create(alone, loc, getValues(buildSums(alone, group)));
+          scf::YieldOp::create(alone, loc, getValues(buildAlone(alone, group)));
         });
-    Summed summed = getSummed(SmallVector<Value>(choice.getResults()));
+    ValueRange sums(choice.getResults());
+    Summed summed =
+        finishGroup(b, group,
+                    {SmallVector<Value>(sums.take_front(counts.prepared)),
+                     SmallVector<Value>(sums.drop_front(counts.prepared))});
     if (hasOtherRows()) {
       Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
       Value areSome = arith::XOrIOp::create(b, loc, summed.arePlain, yes);
@@ -329,8 +442,8 @@ void RowPipeline::buildGroups(OpBuilder &builder, IndexRange range,
     values.push_back(summed.arePlain);
     scf::YieldOp::create(b, loc, values);
   };
-  Group none{range.begin, groupRows};
-  SmallVector<Value> initial = getVectors(builder, none, getCounts().factors);
+  SmallVector<Value> initial =
+      getVectors(builder, {range.begin, groupRows}, counts.factors);
   initial.push_back(arith::ConstantIntOp::create(builder, loc, 0, 1));
   auto loop = scf::ForOp::create(builder, loc, range.begin, range.end, step,
                                  initial, visit);
@@ -340,13 +453,37 @@ void RowPipeline::buildGroups(OpBuilder &builder, IndexRange range,
   Value before = arith::SubIOp::create(then, loc, range.end, step);
   buildWrites(then, {before, groupRows}, results.drop_back(),
               StoreKind::NonTemporal);
-  rows.fenceStores(builder);
+  rows.fenceStores(then);
+}
+
+Value RowPipeline::buildGroups(OpBuilder &builder, IndexRange range,
+                               Value areGrouped) {
+  if (getConstantIntValue(areGrouped) == 0)
+    return range.begin;
+  Value wholeEnd = arith::SelectOp::create(
+      builder, loc, areGrouped, getWholeEnd(builder, range, getMostRows()),
+      range.begin);
+  Value end = arith::SelectOp::create(
+      builder, loc, areAligned(builder, {range.begin, wholeEnd}), wholeEnd,
+      range.begin);
+  buildWholeGroups(builder, {range.begin, end});
+  return end;
 }
 
 //===----------------------------------------------------------------------===//
 // All rows
 //===----------------------------------------------------------------------===//
 
+Value RowPipeline::getWholeEnd(OpBuilder &builder, IndexRange range,
+                               int64_t groupRows) {
+  Value count = arith::SubIOp::create(builder, loc, range.end, range.begin);
+  Value left = arith::RemUIOp::create(
+      builder, loc, count,
+      arith::ConstantIndexOp::create(builder, loc, groupRows));
+  return arith::SubIOp::create(builder, loc, range.end, left);
+}
+
+/// Whether all rows of a range may be written past the caches.
 Value RowPipeline::areAligned(OpBuilder &builder, IndexRange range) {
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
@@ -361,76 +498,60 @@ Value RowPipeline::areAligned(OpBuilder &builder, IndexRange range) {
   return loop.getResult(0);
 }
 
-Value RowPipeline::areShort(OpBuilder &builder, int64_t groupRows) {
+/// Whether the second-level cache holds the rows of three groups: those that
+/// are written and summed, and what is prefetched.
+Value RowPipeline::areShort(OpBuilder &builder) {
   int64_t bytes = 0;
   for (Value input : inputs)
     bytes += getElementBytes(getElementTypeOrSelf(input));
-  int64_t most = target.getL2Bytes() / (3 * groupRows * bytes);
+  int64_t most = target.getL2Bytes() / (3 * getMostRows() * bytes);
   return builder.createOrFold<arith::CmpIOp>(
       loc, arith::CmpIPredicate::ule, rows.getEnd(),
       arith::ConstantIndexOp::create(builder, loc, most));
 }
 
-void RowPipeline::buildChoice(OpBuilder &builder, Value condition,
-                              function_ref<void(OpBuilder &)> buildThen,
-                              function_ref<void(OpBuilder &)> buildElse) {
-  if (std::optional<int64_t> known = getConstantIntValue(condition))
-    return *known ? buildThen(builder) : buildElse(builder);
-  auto choice =
-      scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/true);
-  OpBuilder then = choice.getThenBodyBuilder();
-  buildThen(then);
-  OpBuilder otherwise = choice.getElseBodyBuilder();
-  buildElse(otherwise);
+Value RowPipeline::areGrouped(OpBuilder &builder) {
+  Value areFit = builder.createOrFold<arith::AndIOp>(
+      loc, areShort(builder), rows.areWholeTiles(builder));
+  return builder.createOrFold<arith::AndIOp>(loc, rows.getIsLarge(), areFit);
 }
 
-void RowPipeline::buildTrips(OpBuilder &builder, int64_t groupRows) {
+/// Of trips in which rows are grouped.
+Value RowPipeline::getRowsPerTrip(OpBuilder &builder) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
   auto divide = [&](Value lhs, Value rhs) {
     return builder.createOrFold<arith::CeilDivUIOp>(loc, lhs, rhs);
   };
-  Value numRows = rows.getNumRows();
   Value wanted =
       buildMax(builder, loc, constant(kRowsPerTrip),
                divide(constant(kElementsPerTrip),
                       buildMax(builder, loc, rows.getEnd(), constant(1))));
-  Value most =
-      divide(numRows, constant(kTripsPerWorker * target.getMaxWorkers()));
+  Value most = divide(rows.getNumRows(),
+                      constant(kTripsPerWorker * target.getMaxWorkers()));
   Value groups =
-      divide(buildMin(builder, loc, wanted, most), constant(groupRows));
-  Value rowsPerTrip = builder.createOrFold<arith::MulIOp>(
-      loc, buildMax(builder, loc, groups, constant(1)), constant(groupRows));
-  auto visit = [&](OpBuilder &b, Location, ValueRange trip) {
-    begin(b);
-    IndexRange range = rows.getBlock(b, trip.front(), rowsPerTrip);
-    Value count = arith::SubIOp::create(b, loc, range.end, range.begin);
-    Value left = arith::RemUIOp::create(b, loc, count, constant(groupRows));
-    Value wholeEnd = arith::SubIOp::create(b, loc, range.end, left);
-    Value groupsEnd = arith::SelectOp::create(b, loc, areAligned(b, range),
-                                              wholeEnd, range.begin);
-    buildGroups(b, {range.begin, groupsEnd}, groupRows);
-    rows.forEachOf(
-        b, {groupsEnd, range.end},
-        [&](OpBuilder &inner, ValueRange at) { buildRow(inner, at); });
-  };
-  buildParallelLoop(builder, loc,
-                    {getAsOpFoldResult(divide(numRows, rowsPerTrip))}, visit);
+      divide(buildMin(builder, loc, wanted, most), constant(getMostRows()));
+  return builder.createOrFold<arith::MulIOp>(
+      loc, buildMax(builder, loc, groups, constant(1)),
+      constant(getMostRows()));
 }
 
 void RowPipeline::buildRows(OpBuilder &builder) {
-  auto buildOneByOne = [&](OpBuilder &b) {
-    rows.forEach(
-        b, [&](OpBuilder &inner, ValueRange at) { buildRow(inner, at); },
-        [&](OpBuilder &inner) { begin(inner); });
+  Value grouped = areGrouped(builder);
+  Value rowsPerTrip = rows.getRowsPerTrip(builder);
+  if (getConstantIntValue(grouped) != 0)
+    rowsPerTrip = builder.createOrFold<arith::SelectOp>(
+        loc, grouped, getRowsPerTrip(builder), rowsPerTrip);
+  Value trips = builder.createOrFold<arith::CeilDivUIOp>(loc, rows.getNumRows(),
+                                                         rowsPerTrip);
+  auto visit = [&](OpBuilder &b, Location, ValueRange trip) {
+    begin(b);
+    IndexRange range = rows.getBlock(b, trip.front(), rowsPerTrip);
+    Value end = buildGroups(b, range, grouped);
+    rows.forEachOf(b, {end, range.end}, [&](OpBuilder &inner, ValueRange at) {
+      buildRow(inner, at);
+    });
   };
-  auto buildLarge = [&](OpBuilder &b) {
-    int64_t most = getMostRows();
-    buildChoice(
-        b, areShort(b, most),
-        [&](OpBuilder &inner) { buildTrips(inner, most); },
-        [&](OpBuilder &inner) { buildTrips(inner, 1); });
-  };
-  buildChoice(builder, rows.getIsLarge(), buildLarge, buildOneByOne);
+  buildParallelLoop(builder, loc, {getAsOpFoldResult(trips)}, visit);
 }

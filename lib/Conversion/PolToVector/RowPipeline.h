@@ -73,9 +73,11 @@ protected:
   virtual bool areSumsLong() const { return false; }
   /// Whether there may be rows that are not plain.
   virtual bool hasOtherRows() const { return false; }
-  /// How many rows a group has, if rows are short enough.
-  virtual int64_t getMostRows() const { return kGroupRows; }
-  static constexpr int64_t kGroupRows = 4;
+  /// How many rows a group has: as many as the hardware can follow, with all
+  /// that is read and written.
+  virtual int64_t getMostRows() const { return inputs.size() > 1 ? 2 : 4; }
+  /// Prefetches what all rows share into the first-level cache.
+  virtual void prefetchShared(VectorBuilder &v, Value index) {}
 
   /// Writes one vector of some rows.
   virtual void write(VectorBuilder &v, ArrayRef<Row> group,
@@ -102,46 +104,50 @@ protected:
   };
   /// Sums a group, row after row.
   Summed buildSums(OpBuilder &builder, Group group);
-  /// Sums a group beside writing the one before past the caches.
-  Summed buildBoth(OpBuilder &builder, Group before, ValueRange factors,
-                   Group group);
+  /// Writes a group, vector after vector of columns.
   void buildWrites(OpBuilder &builder, Group group, ValueRange factors,
                    StoreKind kind);
-  /// Whole groups of rows, of which one is written past the caches while the
-  /// next one is summed.
-  void buildGroups(OpBuilder &builder, IndexRange range, int64_t groupRows);
-  /// Whether all rows of a range may be written past the caches.
-  Value areAligned(OpBuilder &builder, IndexRange range);
-  /// Whether the second-level cache holds the rows of three groups: those that
-  /// are written, summed and prefetched.
-  Value areShort(OpBuilder &builder, int64_t groupRows);
-
-  /// Builds one of two things, or the choice where it is not known yet.
-  void buildChoice(OpBuilder &builder, Value condition,
-                   function_ref<void(OpBuilder &)> buildThen,
-                   function_ref<void(OpBuilder &)> buildElse);
+  /// Whether rows are written past the caches in groups: where results fill the
+  /// last level, and rows are such that groups can do it.
+  Value areGrouped(OpBuilder &builder);
+  /// Does so with the rows of a range, where they are aligned and as far as
+  /// whole groups go. Returns where that ends.
+  Value buildGroups(OpBuilder &builder, IndexRange range, Value areGrouped);
+  /// Where the last whole group of a range ends.
+  Value getWholeEnd(OpBuilder &builder, IndexRange range, int64_t groupRows);
 
   Location loc;
   Rows rows;
   TargetAttr target;
 
 private:
+  /// The same as vectors with an element for each row of a group: what is found
+  /// before rows are summed, and their sums.
+  struct Sums {
+    SmallVector<Value> prepared, sums;
+  };
+  Sums buildAlone(OpBuilder &builder, Group group);
+  /// Sums a group beside writing the one before past the caches.
+  Sums buildBoth(OpBuilder &builder, Group before, ValueRange factors,
+                 Group group);
+  Summed finishGroup(OpBuilder &builder, Group group, const Sums &sums);
   using SlotFn = function_ref<void(OpBuilder &, Value number, const Row &,
                                    MutableArrayRef<Value> running)>;
   SmallVector<Value> forEachSlot(OpBuilder &builder, Group group,
                                  ValueRange initial, SlotFn body);
   SmallVector<Value> getVectors(OpBuilder &builder, Group group,
                                 unsigned count);
-  SmallVector<Value> getInitial(OpBuilder &builder, Group group);
-  void finishSlot(OpBuilder &builder, const Row &row, ValueRange prepared,
-                  ValueRange sums, MutableArrayRef<Value> running);
-  static Summed getSummed(ArrayRef<Value> values);
   SmallVector<Row> getRowsOf(OpBuilder &builder, Group group);
   SmallVector<SmallVector<Value>> getFactorsOf(OpBuilder &builder, Group group,
                                                ValueRange factors);
   SmallVector<Value> getAheadOf(OpBuilder &builder, Group group);
+  class Prefetcher;
   void buildPlainRows(OpBuilder &builder, Group group, const Summed &summed);
-  void buildTrips(OpBuilder &builder, int64_t groupRows);
+  void buildWholeGroups(OpBuilder &builder, IndexRange range);
+  Value areAligned(OpBuilder &builder, IndexRange range);
+  Value areShort(OpBuilder &builder);
+  int64_t getUnroll(OpBuilder &builder);
+  Value getRowsPerTrip(OpBuilder &builder);
 
   SmallVector<Value> inputs;
   Value output;

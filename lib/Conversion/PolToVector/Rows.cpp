@@ -33,9 +33,6 @@ static constexpr int64_t kPrefetchedPart = 8;
 /// Lines that are prefetched are this far ahead at least, so that they arrive
 /// in time.
 static constexpr int64_t kBytesAhead = 8192;
-/// Vectors that are combined independently of each other, so that they need not
-/// wait for one another.
-static constexpr int64_t kUnroll = 4;
 
 Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target,
            FloatType accumulation)
@@ -82,22 +79,23 @@ SmallVector<Value> Rows::getIndices(OpBuilder &builder, Value row) const {
   return getRowIndices(builder, loc, row, leading);
 }
 
-void Rows::forEach(OpBuilder &builder,
-                   function_ref<void(OpBuilder &, ValueRange)> body,
-                   function_ref<void(OpBuilder &)> begin) {
+Value Rows::getRowsPerTrip(OpBuilder &builder) const {
   Value one = constant(builder, 1);
-  Value rowsPerTrip = buildMax(builder, loc,
-                               builder.createOrFold<arith::DivUIOp>(
-                                   loc, constant(builder, kElementsPerTrip),
-                                   buildMax(builder, loc, lengthValue, one)),
-                               one);
+  Value wanted = builder.createOrFold<arith::DivUIOp>(
+      loc, constant(builder, kElementsPerTrip),
+      buildMax(builder, loc, lengthValue, one));
+  return buildMax(builder, loc, wanted, one);
+}
+
+void Rows::forEach(OpBuilder &builder,
+                   function_ref<void(OpBuilder &, ValueRange)> body) {
+  Value rowsPerTrip = getRowsPerTrip(builder);
   Value trips =
       builder.createOrFold<arith::CeilDivUIOp>(loc, numRows, rowsPerTrip);
   buildParallelLoop(builder, loc, {getAsOpFoldResult(trips)},
                     [&](OpBuilder &b, Location, ValueRange trip) {
-                      if (begin)
-                        begin(b);
-                      forEachInBlock(b, trip.front(), rowsPerTrip, body);
+                      forEachOf(b, getBlock(b, trip.front(), rowsPerTrip),
+                                body);
                     });
 }
 
@@ -108,11 +106,6 @@ IndexRange Rows::getBlock(OpBuilder &builder, Value block,
   Value end = arith::AddIOp::create(builder, loc, begin,
                                     buildMin(builder, loc, rowsPerBlock, left));
   return {begin, end};
-}
-
-void Rows::forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
-                          function_ref<void(OpBuilder &, ValueRange)> body) {
-  forEachOf(builder, getBlock(builder, block, rowsPerBlock), body);
 }
 
 void Rows::forEachOf(OpBuilder &builder, IndexRange range,
@@ -265,40 +258,78 @@ SmallVector<Value> Rows::addVectors(OpBuilder &builder, Value begin, Value end,
                    });
 }
 
-void Rows::prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
-                         int64_t vector, int64_t every) const {
-  for (Value row : rows) {
-    int64_t bytes = v.getLanes() * getElementBytes(getElementTypeOrSelf(row));
-    int64_t vectorsPerLine = std::max<int64_t>(kLineBytes / bytes, 1);
-    if (vector % vectorsPerLine == 0 && vector / vectorsPerLine % every == 0)
-      v.prefetch(row, index);
-  }
+bool Rows::isLineStart(VectorBuilder &v, Type row, int64_t vector,
+                       int64_t every) {
+  int64_t bytes = v.getLanes() * getElementBytes(getElementTypeOrSelf(row));
+  int64_t vectorsPerLine = std::max<int64_t>(kLineBytes / bytes, 1);
+  return vector % vectorsPerLine == 0 && vector / vectorsPerLine % every == 0;
 }
 
-SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
-                             CombineFn element, ValueRange ahead) {
-  int64_t vector = 0;
-  auto body = [&](VectorBuilder &v, Value index, Value mask,
-                  MutableArrayRef<Value> running) {
-    prefetchLines(v, ahead, index, vector++, /*every=*/2);
-    element(v, index, mask, running);
+void Rows::prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
+                         int64_t vector, int64_t every) const {
+  for (Value row : rows)
+    if (isLineStart(v, row.getType(), vector, every))
+      v.prefetch(row, index);
+}
+
+/// Loops that are left as they are: their bodies are long.
+static LLVM::LoopAnnotationAttr getRolled(MLIRContext *context) {
+  auto yes = BoolAttr::get(context, true);
+  auto unroll = LLVM::LoopUnrollAttr::get(context, yes, {}, {}, {}, {}, {}, {});
+  return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {},
+                                       {}, {}, {}, {}, {}, {}, {}, {});
+}
+
+/// The same as `addVectors`, of a range of whole tiles, of which so many
+/// vectors are one trip of a loop.
+SmallVector<Value> Rows::addTiles(OpBuilder &builder, IndexRange range,
+                                  unsigned count, int64_t unroll,
+                                  CombineFn body) {
+  VectorBuilder all = vectors(builder);
+  SmallVector<Value> zeros(count, all.constant(0.0));
+  auto addTile = [&](OpBuilder &b, Location, Value begin, ValueRange given) {
+    VectorBuilder v = vectors(b);
+    SmallVector<Value> none(count, v.constant(-0.0));
+    Value end =
+        arith::AddIOp::create(b, loc, begin, constant(b, kUnroll * lanes));
+    SmallVector<Value> addends =
+        buildTileLoop(*this, b, loc, {begin, end}, unroll, lanes, none,
+                      [&](VectorBuilder &inner, ValueRange indices,
+                          MutableArrayRef<Value> running) {
+                        for (Value index : indices)
+                          body(inner, index, Value(), running);
+                      });
+    addends.front().getDefiningOp()->setAttr("llvm.loop_annotation",
+                                             getRolled(b.getContext()));
+    SmallVector<Value> sums;
+    for (auto [sum, addend] : llvm::zip_equal(given, addends))
+      sums.push_back(v.add(sum, addend));
+    scf::YieldOp::create(b, loc, sums);
   };
+  auto loop =
+      scf::ForOp::create(builder, loc, range.begin, range.end,
+                         constant(builder, kUnroll * lanes), zeros, addTile);
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// The sums of a row, given those of a range of its vectors, lane by lane.
+SmallVector<Value> Rows::sumBlocks(OpBuilder &builder, unsigned count,
+                                   AddRangeFn addRange) {
   VectorBuilder v = vectors(builder);
   Value zero = constant(builder, 0);
   int64_t block = kVectorsPerBlock * kUnroll * lanes;
   std::optional<int64_t> known = getConstantIntValue(length);
   SmallVector<Value> sums;
   if (known && *known <= 2 * block) {
-    sums = addVectors(builder, zero, lengthValue, count, body);
+    sums = addRange(builder, {zero, lengthValue});
   } else {
     // What the sums of blocks lose is added up as well.
     SmallVector<Value> initial(2 * count, v.constant(0.0));
     auto loop = scf::ForOp::create(
         builder, loc, zero, lengthValue, constant(builder, block), initial,
         [&](OpBuilder &b, Location, Value begin, ValueRange given) {
-          IndexRange part = buildBlock(b, loc, begin, lengthValue, block);
           SmallVector<Value> addends =
-              addVectors(b, part.begin, part.end, count, body);
+              addRange(b, buildBlock(b, loc, begin, lengthValue, block));
           SmallVector<Value> running;
           for (auto [i, addend] : llvm::enumerate(addends)) {
             Compensated sum{given[2 * i], given[2 * i + 1]};
@@ -315,6 +346,33 @@ SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
   for (Value &sum : sums)
     sum = v.sumLanes(sum);
   return sums;
+}
+
+SmallVector<Value> Rows::sum(OpBuilder &builder, unsigned count,
+                             CombineFn element, ValueRange ahead) {
+  int64_t vector = 0;
+  auto body = [&](VectorBuilder &v, Value index, Value mask,
+                  MutableArrayRef<Value> running) {
+    prefetchLines(v, ahead, index, vector++, /*every=*/2);
+    element(v, index, mask, running);
+  };
+  return sumBlocks(builder, count, [&](OpBuilder &b, IndexRange range) {
+    return addVectors(b, range.begin, range.end, count, body);
+  });
+}
+
+SmallVector<Value> Rows::sumTogether(OpBuilder &builder, unsigned count,
+                                     int64_t unroll, CombineFn body) {
+  return sumBlocks(builder, count, [&](OpBuilder &b, IndexRange range) {
+    return addTiles(b, range, count, unroll, body);
+  });
+}
+
+Value Rows::areWholeTiles(OpBuilder &builder) const {
+  Value rest = builder.createOrFold<arith::RemUIOp>(
+      loc, lengthValue, constant(builder, kUnroll * lanes));
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                             rest, constant(builder, 0));
 }
 
 SmallVector<Value> Rows::sumFirst(OpBuilder &builder, Value end, unsigned count,
@@ -348,8 +406,8 @@ Value Rows::maximum(OpBuilder &builder, double least, CombineFn body) {
 // Results
 //===----------------------------------------------------------------------===//
 
-void Rows::forEachVector(OpBuilder &builder, VectorFn body) {
-  forEachTile(builder, {constant(builder, 0), lengthValue}, kUnroll,
+void Rows::forEachVector(OpBuilder &builder, VectorFn body, int64_t unroll) {
+  forEachTile(builder, {constant(builder, 0), lengthValue}, unroll,
               [&](VectorBuilder &v, ValueRange indices, Value mask) {
                 for (Value index : indices)
                   body(v, index, mask);

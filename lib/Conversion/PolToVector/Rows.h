@@ -25,6 +25,10 @@ public:
   Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target,
        FloatType accumulation = nullptr);
 
+  /// Vectors that are visited independently of each other, a tile, so that they
+  /// need not wait for one another.
+  static constexpr int64_t kUnroll = 4;
+
   FloatType getType() const { return type; }
   OpFoldResult getLength() const { return length; }
   /// The length, as an index.
@@ -56,6 +60,9 @@ public:
   /// one of so many.
   void prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
                      int64_t vector, int64_t every = 1) const;
+  /// Whether a line of a row of this type begins with a vector of this number.
+  static bool isLineStart(VectorBuilder &v, Type row, int64_t vector,
+                          int64_t every = 1);
   /// Stores past the caches are in no order with what tells other threads that
   /// they were made, but for this, at the end of what one thread does.
   void fenceStores(OpBuilder &builder) const;
@@ -63,12 +70,13 @@ public:
     return {builder, loc, VectorType::get(lanes, type)};
   }
 
+  /// Rows that are worth a trip of a parallel loop.
+  Value getRowsPerTrip(OpBuilder &builder) const;
+
   /// Runs the body for each row, given its leading indices, on many threads.
-  /// Each takes some rows in a row, as many as shapes and target say; what
-  /// these share is built by `begin`.
+  /// Each takes some rows in a row, as many as shapes and target say.
   void forEach(OpBuilder &builder,
-               function_ref<void(OpBuilder &, ValueRange at)> body,
-               function_ref<void(OpBuilder &)> begin = nullptr);
+               function_ref<void(OpBuilder &, ValueRange at)> body);
 
   /// The rows of a block of so many.
   IndexRange getBlock(OpBuilder &builder, Value block,
@@ -78,11 +86,6 @@ public:
   void forEachOf(OpBuilder &builder, IndexRange range,
                  function_ref<void(OpBuilder &, ValueRange at)> body);
 
-  /// Runs the body for blocks of rows, so many that each has `rowsPerBlock`, on
-  /// many threads, and in a block for each row in order.
-  void forEachInBlock(OpBuilder &builder, Value block, Value rowsPerBlock,
-                      function_ref<void(OpBuilder &, ValueRange at)> body);
-
   /// Combines vectors of a row into what is running.
   using CombineFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                       MutableArrayRef<Value> running)>;
@@ -91,15 +94,23 @@ public:
   /// `ahead` is prefetched.
   SmallVector<Value> sum(OpBuilder &builder, unsigned count, CombineFn body,
                          ValueRange ahead = {});
+  /// The same sums of some rows side by side, for which the body adds to so
+  /// many in all: of rows that are whole tiles. The body is built for so many
+  /// vectors.
+  SmallVector<Value> sumTogether(OpBuilder &builder, unsigned count,
+                                 int64_t unroll, CombineFn body);
+  /// Whether rows are whole tiles of vectors.
+  Value areWholeTiles(OpBuilder &builder) const;
   /// Those of the elements of a row before `end`, which are few.
   SmallVector<Value> sumFirst(OpBuilder &builder, Value end, unsigned count,
                               CombineFn body);
   /// The largest element of a row; the body takes the larger ones.
   Value maximum(OpBuilder &builder, double least, CombineFn body);
 
-  /// Runs the body for all vectors of a row.
+  /// Runs the body for all vectors of a row, so many in a trip of a loop.
   using VectorFn = function_ref<void(VectorBuilder &, Value index, Value mask)>;
-  void forEachVector(OpBuilder &builder, VectorFn body);
+  void forEachVector(OpBuilder &builder, VectorFn body,
+                     int64_t unroll = kUnroll);
 
   /// Runs the body for tiles of so many vectors of a range, as far as whole
   /// ones go, and for what is left one vector at a time; the last one may be a
@@ -127,6 +138,11 @@ private:
                                   Value mask, MutableArrayRef<Value> running)>;
   SmallVector<Value> overTiles(OpBuilder &builder, IndexRange range,
                                int64_t vectors, ValueRange initial, RunFn body);
+  using AddRangeFn = function_ref<SmallVector<Value>(OpBuilder &, IndexRange)>;
+  SmallVector<Value> sumBlocks(OpBuilder &builder, unsigned count,
+                               AddRangeFn addRange);
+  SmallVector<Value> addTiles(OpBuilder &builder, IndexRange range,
+                              unsigned count, int64_t unroll, CombineFn body);
   SmallVector<Value> addVectors(OpBuilder &builder, Value begin, Value end,
                                 unsigned count, CombineFn body);
   SmallVector<Value> addTail(OpBuilder &builder, Value begin, Value end,

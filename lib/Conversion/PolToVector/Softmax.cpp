@@ -75,10 +75,10 @@ static constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 /// As many as there are exponentials kept of.
 int64_t Softmax::getMostRows() const {
+  int64_t most = RowPipeline::getMostRows();
   if (!isKept)
-    return kGroupRows;
+    return most;
   std::optional<int64_t> length = getConstantIntValue(rows.getLength());
-  int64_t most = kGroupRows;
   while (most > 1 && (!length || most * *length > getTileLength(type)))
     most /= 2;
   return most;

@@ -292,7 +292,7 @@ void VectorBuilder::store(Value value, Value array, ValueRange indices,
                           /*nontemporal=*/true, llvm::MaybeAlign(bytes));
 }
 
-void VectorBuilder::prefetch(Value array, ValueRange indices) {
+void VectorBuilder::prefetch(Value array, ValueRange indices, unsigned level) {
   memref::PrefetchOp::create(builder, loc, array, indices, /*isWrite=*/false,
-                             /*localityHint=*/2, /*isDataCache=*/true);
+                             /*localityHint=*/4 - level, /*isDataCache=*/true);
 }

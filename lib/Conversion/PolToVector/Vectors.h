@@ -80,8 +80,8 @@ struct VectorBuilder {
   Value load(Value array, ValueRange indices, Value mask = nullptr);
   void store(Value value, Value array, ValueRange indices, Value mask = nullptr,
              StoreKind kind = StoreKind::Plain);
-  /// Brings what is soon to be read into the second-level cache.
-  void prefetch(Value array, ValueRange indices);
+  /// Brings what is soon to be read into the cache of a level, 1 or 2.
+  void prefetch(Value array, ValueRange indices, unsigned level = 2);
 
 private:
   Value foldLanes(Value vector,

@@ -1,39 +1,43 @@
 // RUN: pol-opt %s --convert-pol-to-vector | FileCheck %s
 
-// Blocks of rows are walked through in groups of four. The means of a group's
-// rows come first; then each vector of columns is visited in all of its rows: dx
-// is written in the pass that adds up dweight, in registers, and no row before
-// all have been read.
+// Blocks of rows are walked through in groups. The means of a group's rows come
+// first; then each vector of columns is visited in all of its rows: dx is written
+// in the pass that adds up dweight, in registers, and no row before all have been
+// read. Past the caches, that is done while the means of the next group are.
 
 // CHECK-LABEL: func.func @both(
 // CHECK-SAME:    %[[X:.+]]: memref<?x64xf32>, %[[DY:.+]]: memref<?x64xf32>, %[[W:.+]]: memref<64xf32>, %[[RSTD:.+]]: memref<?xf32>,
 // CHECK-SAME:    %[[DX:.+]]: memref<?x64xf32>, %[[DW:.+]]: memref<64xf32>, %[[PARTIALS:.+]]: memref<?x64xf32>)
 // CHECK:         %[[ROWS:.+]] = memref.dim %[[X]]
-// CHECK:         %[[IS_LARGE:.+]] = arith.cmpi ugt, %[[ROWS]]
+// CHECK:         %[[IS_LARGE:.+]] = arith.cmpi uge, %[[ROWS]]
 // CHECK:         %[[IS_PAIRED:.+]] = arith.cmpi ugt, %[[ROWS]], %{{.+}} : index
 // CHECK:         scf.parallel
 // CHECK:           vector.store %{{.+}}, %[[PARTIALS]]
-// CHECK:           %[[MEANS:.+]] = memref.alloca() : memref<4xf32>
-// CHECK:           scf.for
-// CHECK:             %[[ALIGNED:.+]] = scf.for
-// CHECK:               memref.prefetch
-// CHECK:               memref.store %{{.+}}, %[[MEANS]]
-// CHECK:             %[[GOES_PAST:.+]] = arith.andi %[[IS_LARGE]], %[[ALIGNED]]
-// CHECK:             scf.if %[[GOES_PAST]] {
-// CHECK:               memref.load %[[MEANS]]
-// CHECK:               scf.for
-// CHECK-COUNT-8:         memref.prefetch
-// CHECK:                 vector.load %[[W]]
-// CHECK-COUNT-4:         vector.fma
-// CHECK-NOT:             vector.load
-// CHECK-COUNT-4:         vector.store {{.+}} {alignment = 32 : i64, nontemporal = true}
+// CHECK:           scf.if %[[IS_LARGE]] {
+// CHECK:             scf.if
+// CHECK:               scf.for {{.+}} -> (vector<2xf32>, vector<2xf32>, i1)
+// CHECK:                 %{{.+}}:2 = scf.for
+// CHECK-COUNT-4:           memref.prefetch {{.+}} locality<2>
+// CHECK-COUNT-8:           memref.prefetch {{.+}} locality<3>
+// CHECK:                   memref.prefetch %[[W]]
+// CHECK-COUNT-2:           memref.prefetch %[[PARTIALS]]
+// CHECK:                   vector.load %[[W]]
+// CHECK-COUNT-2:           vector.fma
+// CHECK-COUNT-2:           vector.store {{.+}} {alignment = 32 : i64, nontemporal = true}
 
 // Where a block's sums are many, what their roundings lose is kept as well.
-// CHECK:                 vector.load %[[PARTIALS]]
-// CHECK:                 scf.if %[[IS_PAIRED]] {
-// CHECK-COUNT-2:           vector.store %{{.+}}, %[[PARTIALS]]
-// CHECK:                 } else {
-// CHECK:                   vector.store %{{.+}}, %[[PARTIALS]]
+// CHECK:                   vector.load %[[PARTIALS]]
+// CHECK:                   scf.if %[[IS_PAIRED]] {
+// CHECK-COUNT-2:             vector.store %{{.+}}, %[[PARTIALS]]
+// CHECK:                   } else {
+// CHECK:                     vector.store %{{.+}}, %[[PARTIALS]]
+// CHECK-COUNT-2:           vector.fma
+
+// Within the caches, groups have four rows.
+// CHECK:           } else {
+// CHECK:             scf.for
+// CHECK:               scf.for {{.+}} -> (vector<4xf32>, vector<4xf32>)
+// CHECK-NOT:         nontemporal
 
 // Then the partial sums are added.
 // CHECK:         scf.parallel
@@ -58,9 +62,11 @@ func.func @both(%x: memref<?x64xf32>, %dy: memref<?x64xf32>,
 // CHECK-LABEL: func.func @input(
 // CHECK-NOT:     memref.alloca
 // CHECK:         scf.parallel
-// CHECK:           %{{.+}}:8 = scf.for
-// CHECK:             vector.fma
 // CHECK:           vector.store {{.+}} {alignment = 32 : i64, nontemporal = true}
+// CHECK:         } else {
+// CHECK:         scf.parallel
+// CHECK:           %{{.+}}:2 = scf.for
+// CHECK:             vector.fma
 // CHECK-NOT:     scf.parallel
 // CHECK:         return
 func.func @input(%x: memref<?x64xf32>, %dy: memref<?x64xf32>,

@@ -1,11 +1,67 @@
 // RUN: pol-opt %s --convert-pol-to-vector | FileCheck %s
 
-// One pass sums the squares of four vectors at a time and prefetches half of
-// the next row's lines where rows are short, another one writes and prefetches
-// the next row. Rows are scaled only where that sum
-// has overflown.
+// Where results go past the caches, groups of four rows are written while the
+// next four are summed, vector after vector: what is summed is prefetched from
+// memory, and all that is read soon into the first-level cache.
 
 // CHECK-LABEL: func.func @rows(
+// CHECK-SAME:    %[[X:.+]]: memref<?x64xf32>, %[[W:.+]]: memref<64xf32>,
+// CHECK-SAME:    %[[Y:.+]]: memref<?x64xf32>, %[[RSTD:.+]]: memref<?xf32>)
+// CHECK:         %[[ROWS:.+]] = memref.dim %[[X]]
+// CHECK:         %[[IS_LARGE:.+]] = arith.cmpi uge, %[[ROWS]]
+// CHECK:         scf.if %[[IS_LARGE]] {
+// CHECK:           scf.parallel
+// CHECK:             %[[LAST:.+]]:2 = scf.for %[[FIRST:.+]] = {{.+}} iter_args(%[[ROOTS:.+]] = %{{.+}}, %[[IS_PENDING:.+]] = %{{.+}}) -> (vector<4xf32>, i1)
+// CHECK:               scf.if %[[IS_PENDING]]
+// CHECK:                 vector.extract %[[ROOTS]][0]
+// CHECK:                 %[[SUMS:.+]]:4 = scf.for
+// CHECK-COUNT-4:           memref.prefetch %{{.+}}, read, locality<2>
+// CHECK-COUNT-8:           memref.prefetch %{{.+}}, read, locality<3>
+// CHECK:                   memref.prefetch %[[W]]
+// CHECK-COUNT-4:           vector.store %{{.+}} {alignment = 32 : i64, nontemporal = true}
+// CHECK-COUNT-4:           vector.fma
+// CHECK:               } else {
+// CHECK-NOT:             nontemporal
+
+// Rows that are not plain have been scaled and written: where there are such in
+// a group, the others are written one by one.
+// CHECK:                 math.absf
+// CHECK:               scf.if
+// CHECK:                 scf.for
+// CHECK:                   scf.if
+
+// The last group is written by itself.
+// CHECK:             scf.if %[[LAST]]#1
+// CHECK-COUNT-4:       vector.store %{{.+}} {alignment = 32 : i64, nontemporal = true}
+// CHECK:             llvm.fence seq_cst
+
+// Otherwise, one pass sums the squares of four vectors at a time and prefetches
+// half of the next row's lines where rows are short, another one writes. Rows
+// are scaled only where that sum has overflown.
+// CHECK:         } else {
+// CHECK:         scf.parallel
+// CHECK:           scf.for %[[I:.+]] =
+// CHECK:             %[[ROW:.+]] = memref.subview %[[X]][%[[I]], 0]
+// CHECK:             %[[OUT:.+]] = memref.subview %[[Y]][%[[I]], 0]
+// CHECK:             %[[NEXT:.+]] = memref.subview %[[X]]
+// CHECK:             %{{.+}} = scf.for %[[J:[a-z0-9_]+]] = {{.+}} iter_args(%[[SUM:[a-z0-9_]+]] = %{{[a-z0-9_]+}}) ->
+// CHECK:               memref.prefetch %[[NEXT]][%[[J]]]
+// CHECK:               %[[VALUE:[a-z0-9_]+]] = vector.load %[[ROW]][%[[J]]]
+// CHECK:               %[[TILE:[a-z0-9_]+]] = vector.fma %[[VALUE]], %[[VALUE]], %{{.+}}
+// CHECK:               vector.load %[[ROW]]
+// CHECK:               vector.fma %{{.+}}, %{{.+}}, %[[TILE]]
+// CHECK-COUNT-2:       vector.load %[[ROW]]
+// CHECK-NOT:           vector.load
+// CHECK:               arith.addf %[[SUM]]
+// CHECK:             %[[IS_SAFE:.+]] = arith.cmpf olt
+// CHECK:             scf.if %[[IS_SAFE]] {
+// CHECK:               memref.store %{{.+}}, %[[RSTD]][%[[I]]]
+// CHECK:             } else {
+// CHECK:               math.absf
+// CHECK:             scf.if %[[IS_SAFE]] {
+// CHECK:               vector.store %{{.+}}, %[[OUT]]
+// CHECK-NOT:     pol.rms_norm
+func.func @rows(
 // CHECK-SAME:    %[[X:.+]]: memref<?x64xf32>, %[[W:.+]]: memref<64xf32>,
 // CHECK-SAME:    %[[Y:.+]]: memref<?x64xf32>, %[[RSTD:.+]]: memref<?xf32>)
 // CHECK:         %[[ROWS:.+]] = memref.dim %[[X]]
