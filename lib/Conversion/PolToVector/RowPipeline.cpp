@@ -375,9 +375,15 @@ void RowPipeline::buildWrites(OpBuilder &builder, Group group,
   SmallVector<Row> written = getRowsOf(builder, group);
   SmallVector<SmallVector<Value>> factors =
       getFactorsOf(builder, group, factorsOfGroup);
+  // Past the caches, what comes next is being summed, or has been.
+  SmallVector<Value> ahead;
+  if (kind == StoreKind::Plain && getConstantIntValue(rows.getIsLarge()) != 0)
+    ahead = getAheadOf(builder, group);
+  int64_t vector = 0;
   rows.forEachVector(
       builder,
       [&](VectorBuilder &v, Value index, Value mask) {
+        rows.prefetchLines(v, ahead, index, vector++);
         write(v, written, factors, index, mask, kind);
       },
       /*unroll=*/group.count == 1 ? Rows::kUnroll : 1);

@@ -8,14 +8,14 @@
 // CHECK-LABEL: func.func @both(
 // CHECK-SAME:    %[[X:.+]]: memref<?x64xf32>, %[[DY:.+]]: memref<?x64xf32>, %[[W:.+]]: memref<64xf32>, %[[RSTD:.+]]: memref<?xf32>,
 // CHECK-SAME:    %[[DX:.+]]: memref<?x64xf32>, %[[DW:.+]]: memref<64xf32>, %[[PARTIALS:.+]]: memref<?x64xf32>)
-// CHECK:         %[[ROWS:.+]] = memref.dim %[[X]]
+// CHECK:         %[[ROWS:.+]] = memref.dim %[[DY]]
 // CHECK:         %[[IS_LARGE:.+]] = arith.cmpi uge, %[[ROWS]]
 // CHECK:         %[[IS_PAIRED:.+]] = arith.cmpi ugt, %[[ROWS]], %{{.+}} : index
 // CHECK:         scf.parallel
 // CHECK:           vector.store %{{.+}}, %[[PARTIALS]]
-// CHECK:           scf.if %[[IS_LARGE]] {
-// CHECK:             scf.if
+// CHECK:           arith.select %[[IS_LARGE]]
 // CHECK:               scf.for {{.+}} -> (vector<2xf32>, vector<2xf32>, i1)
+// CHECK:                 %{{.+}}:2 = scf.for
 // CHECK:                 %{{.+}}:2 = scf.for
 // CHECK-COUNT-4:           memref.prefetch {{.+}} locality<2>
 // CHECK-COUNT-8:           memref.prefetch {{.+}} locality<3>
@@ -33,11 +33,11 @@
 // CHECK:                     vector.store %{{.+}}, %[[PARTIALS]]
 // CHECK-COUNT-2:           vector.fma
 
-// Within the caches, groups have four rows.
-// CHECK:           } else {
-// CHECK:             scf.for
-// CHECK:               scf.for {{.+}} -> (vector<4xf32>, vector<4xf32>)
-// CHECK-NOT:         nontemporal
+// Other groups are not in each other's shadow.
+// CHECK:           llvm.fence
+// CHECK:           scf.for
+// CHECK:             scf.for {{.+}} -> (vector<2xf32>, vector<2xf32>)
+// CHECK-NOT:       nontemporal
 
 // Then the partial sums are added.
 // CHECK:         scf.parallel
@@ -63,8 +63,7 @@ func.func @both(%x: memref<?x64xf32>, %dy: memref<?x64xf32>,
 // CHECK-NOT:     memref.alloca
 // CHECK:         scf.parallel
 // CHECK:           vector.store {{.+}} {alignment = 32 : i64, nontemporal = true}
-// CHECK:         } else {
-// CHECK:         scf.parallel
+// CHECK:           llvm.fence
 // CHECK:           %{{.+}}:2 = scf.for
 // CHECK:             vector.fma
 // CHECK-NOT:     scf.parallel

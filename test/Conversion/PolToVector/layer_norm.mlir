@@ -9,9 +9,9 @@
 // CHECK-SAME:    %[[Y:.+]]: memref<?x64xf32>, %[[MEAN:.+]]: memref<?xf32>, %[[RSTD:.+]]: memref<?xf32>)
 // CHECK:         %[[ROWS:.+]] = memref.dim %[[X]]
 // CHECK:         %[[IS_LARGE:.+]] = arith.cmpi uge, %[[ROWS]]
-// CHECK:         scf.if %[[IS_LARGE]] {
-// CHECK:         } else {
+// CHECK:         arith.select %[[IS_LARGE]]
 // CHECK:         scf.parallel
+// CHECK:           llvm.fence
 // CHECK:           scf.for %[[I:.+]] =
 // CHECK:             %[[ROW:.+]] = memref.subview %[[X]][%[[I]], 0]
 // CHECK:             %[[OUT:.+]] = memref.subview %[[Y]][%[[I]], 0]

@@ -9,19 +9,24 @@
 // CHECK-SAME:    %[[Y:.+]]: memref<?x64xf32>, %[[RSTD:.+]]: memref<?xf32>)
 // CHECK:         %[[ROWS:.+]] = memref.dim %[[X]]
 // CHECK:         %[[IS_LARGE:.+]] = arith.cmpi uge, %[[ROWS]]
-// CHECK:         scf.if %[[IS_LARGE]] {
+// CHECK:         %[[ROWS_PER_TRIP:.+]] = arith.select %[[IS_LARGE]]
 // CHECK:           scf.parallel
+// CHECK:             arith.select %[[IS_LARGE]]
 // CHECK:             %[[LAST:.+]]:2 = scf.for %[[FIRST:.+]] = {{.+}} iter_args(%[[ROOTS:.+]] = %{{.+}}, %[[IS_PENDING:.+]] = %{{.+}}) -> (vector<4xf32>, i1)
-// CHECK:               scf.if %[[IS_PENDING]]
+// CHECK:               %[[SUMS:.+]] = scf.if %[[IS_PENDING]]
 // CHECK:                 vector.extract %[[ROOTS]][0]
-// CHECK:                 %[[SUMS:.+]]:4 = scf.for
-// CHECK-COUNT-4:           memref.prefetch %{{.+}}, read, locality<2>
-// CHECK-COUNT-8:           memref.prefetch %{{.+}}, read, locality<3>
-// CHECK:                   memref.prefetch %[[W]]
-// CHECK-COUNT-4:           vector.store %{{.+}} {alignment = 32 : i64, nontemporal = true}
-// CHECK-COUNT-4:           vector.fma
+// CHECK:                 %{{.+}}:4 = scf.for
+// CHECK:                   %{{.+}}:4 = scf.for
+// CHECK-COUNT-4:             memref.prefetch %{{.+}}, read, locality<2>
+// CHECK-COUNT-8:             memref.prefetch %{{.+}}, read, locality<3>
+// CHECK:                     memref.prefetch %[[W]]
+// CHECK-COUNT-4:             vector.store %{{.+}} {alignment = 32 : i64, nontemporal = true}
+// CHECK-COUNT-4:             vector.fma
+// CHECK:                   {llvm.loop_annotation = #[[ROLLED:.+]]}
 // CHECK:               } else {
 // CHECK-NOT:             nontemporal
+// CHECK:               scf.for
+// CHECK:                 vector.extract %[[SUMS]]
 
 // Rows that are not plain have been scaled and written: where there are such in
 // a group, the others are written one by one.
@@ -35,11 +40,9 @@
 // CHECK-COUNT-4:       vector.store %{{.+}} {alignment = 32 : i64, nontemporal = true}
 // CHECK:             llvm.fence seq_cst
 
-// Otherwise, one pass sums the squares of four vectors at a time and prefetches
-// half of the next row's lines where rows are short, another one writes. Rows
-// are scaled only where that sum has overflown.
-// CHECK:         } else {
-// CHECK:         scf.parallel
+// Other rows go one by one: one pass sums the squares of four vectors at a time and prefetches
+// half of the next row's lines where rows are short, another one writes. Rows are
+// scaled only where that sum has overflown.
 // CHECK:           scf.for %[[I:.+]] =
 // CHECK:             %[[ROW:.+]] = memref.subview %[[X]][%[[I]], 0]
 // CHECK:             %[[OUT:.+]] = memref.subview %[[Y]][%[[I]], 0]
@@ -60,38 +63,6 @@
 // CHECK:               math.absf
 // CHECK:             scf.if %[[IS_SAFE]] {
 // CHECK:               vector.store %{{.+}}, %[[OUT]]
-// CHECK-NOT:     pol.rms_norm
-func.func @rows(
-// CHECK-SAME:    %[[X:.+]]: memref<?x64xf32>, %[[W:.+]]: memref<64xf32>,
-// CHECK-SAME:    %[[Y:.+]]: memref<?x64xf32>, %[[RSTD:.+]]: memref<?xf32>)
-// CHECK:         %[[ROWS:.+]] = memref.dim %[[X]]
-// CHECK:         %[[IS_LARGE:.+]] = arith.cmpi ugt, %[[ROWS]]
-// CHECK:         scf.parallel
-// CHECK:           scf.for %[[I:.+]] =
-// CHECK:             %[[ROW:.+]] = memref.subview %[[X]][%[[I]], 0]
-// CHECK:             %[[NEXT:.+]] = memref.subview %[[X]]
-// CHECK:             %[[ANY_NEXT:.+]] = memref.subview %[[X]]
-// CHECK:             %{{.+}}:4 = scf.for %[[J:[a-z0-9_]+]] = {{.+}} iter_args(%[[SUM:[a-z0-9_]+]] = %{{.+}}, %{{.+}} = %{{.+}}, %{{.+}} = %{{.+}}, %{{.+}} = %{{.+}})
-// CHECK:               memref.prefetch %[[NEXT]][%[[J]]]
-// CHECK:               %[[VALUE:[a-z0-9_]+]] = vector.load %[[ROW]][%[[J]]]
-// CHECK:               vector.fma %[[VALUE]], %[[VALUE]], %[[SUM]]
-// CHECK-COUNT-3:       vector.load %[[ROW]]
-// CHECK-NOT:         vector.load
-// CHECK:             %[[IS_SAFE:.+]] = arith.cmpf olt
-// CHECK:             scf.if %[[IS_SAFE]] {
-// CHECK:               %[[OUT:.+]] = memref.subview %[[Y]][%[[I]], 0]
-// CHECK:               %[[GOES_PAST:.+]] = arith.andi %[[IS_LARGE]]
-// CHECK:               scf.if %[[GOES_PAST]] {
-// CHECK:                 memref.prefetch %[[ANY_NEXT]]
-// CHECK-COUNT-2:         vector.store %{{.+}}, %[[OUT]][%{{.+}}] {alignment = 32 : i64, nontemporal = true}
-// CHECK:               } else {
-// CHECK-NOT:             nontemporal
-// CHECK-NOT:             memref.prefetch
-// CHECK:               memref.store %{{.+}}, %[[RSTD]][%[[I]]]
-// CHECK:             } else {
-// CHECK:               math.absf
-// CHECK:           scf.if %[[IS_LARGE]]
-// CHECK:             llvm.fence seq_cst
 // CHECK-NOT:     pol.rms_norm
 func.func @rows(%x: memref<?x64xf32>, %w: memref<64xf32>, %y: memref<?x64xf32>,
                 %rstd: memref<?xf32>) {
