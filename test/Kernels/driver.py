@@ -194,16 +194,17 @@ class Tools:
     """Where the tools are, and what modules are compiled with.
 
     expansion: "vector", for the machine that this runs on, or "linalg".
-    small_caches: for such a machine with caches of 4 KiB, so that what is meant
-      for arrays that are larger is tested with small ones.
+    small_caches: bytes of the caches of such a machine, so that what is meant
+      for arrays that are larger is tested with small ones; 0 for its own.
     """
 
     def __init__(self, pol_opt, llvm_bin, runtime, openmp, folder,
-                 expansion="vector", small_caches=False):
+                 expansion="vector", small_caches=0):
         self.pol_opt, self.llvm = pol_opt, Path(llvm_bin)
         # Without a name, modules keep the target that they have.
         cpu = "" if small_caches else "cpu=host "
         self.pipeline = f"--pol-to-llvm=openmp=true {cpu}expansion={expansion}"
+        self.small_caches = small_caches
         self.target = self._small_target() if small_caches else None
         self.runtime, self.openmp = Path(runtime), Path(openmp)
         self.folder = Path(folder)
@@ -219,7 +220,8 @@ class Tools:
             [str(self.pol_opt), "-", "--pol-set-target=cpu=host"],
             input="module {}", capture_output=True, text=True, check=True)
         line = done.stdout.splitlines()[0]
-        return re.sub(r"(l1|l2|llc)_bytes = \d+", r"\1_bytes = 4096",
+        return re.sub(r"(l1|l2|llc)_bytes = \d+",
+                      rf"\1_bytes = {self.small_caches}",
                       line[line.index("{"):line.rindex("{")])
 
     def set_threads(self, count):

@@ -29,6 +29,11 @@ SHAPES = {
         (3, 1, 7, 31), (1, 5, 13, 17)],
 }
 STATIC_SHAPES = [(5, 257), (64, 16), (2, 3, 17), (1,), (0, 3), (3, 0)]
+# Rows that are whole tiles of vectors, in arrays of more than 64 KiB (f16: 32):
+# with caches of 64 KiB, they are written in groups.
+GROUPED_SHAPES = {1: [(16384,)], 2: [(45, 512), (26, 1088), (131, 192)],
+                  3: [(5, 9, 512)], 4: [(3, 3, 5, 512)]}
+GROUPED_CACHES = 1 << 16
 LONG_ROWS = (2, 100003)
 MANY_ROWS = (65537, 3)
 # Sizes that norms are known to be tried at elsewhere.
@@ -41,6 +46,12 @@ KINDS = ("tensor", "memref", "strided")
 # What all parts together compare at least; each one checks its own share.
 MINIMUM = {"rms_norm": 500, "rms_norm_grad": 600, "layer_norm": 700,
            "layer_norm_grad": 900, "softmax": 250, "softmax_grad": 250}
+
+
+def minimum(suite, op):
+    """What there has to be: of groups of rows there are fewer shapes."""
+    are_grouped = suite.tools.small_caches == GROUPED_CACHES
+    return {op: MINIMUM[op] // (10 if are_grouped else 1)}
 
 
 def partials_shape(shape):
@@ -74,6 +85,7 @@ class Rows:
 
     def __init__(self, suite, op):
         self.suite, self.op = suite, op
+        self.are_grouped = suite.tools.small_caches == GROUPED_CACHES
         self.kinds = itertools.cycle(KINDS)
         self.ranks = itertools.cycle((2, 2, 3, 2, 1, 2, 4))
         self.jobs = []
@@ -82,6 +94,8 @@ class Rows:
         """A function of dynamic extents, and the shapes that it is called
         with."""
         rank = len(shapes[0]) if shapes else next(self.ranks)
+        if self.are_grouped:
+            shapes = GROUPED_SHAPES[rank]
         kind = kind or ("memref" if alias else next(self.kinds))
         number = len(self.jobs)
         lower = {"rstd": rank - 1, "mean": rank - 1, "weight": 1, "bias": 1,
@@ -95,7 +109,7 @@ class Rows:
 
     def add_static(self, elements, **numbers):
         """Functions of static extents."""
-        for shape in STATIC_SHAPES:
+        for shape in (GROUPED_SHAPES[2] if self.are_grouped else STATIC_SHAPES):
             every = {**grad_shapes(shape), "rstd": shape[:-1],
                      "mean": shape[:-1], "weight": shape[-1:],
                      "bias": shape[-1:]}
@@ -136,6 +150,13 @@ def spread(suite, shape, dtype):
     return suite.values(shape, dtype, rows)
 
 
+def enlarge(suite, x, dtype):
+    """Makes some of the rows of groups so large that their squares overflow."""
+    if suite.tools.small_caches == GROUPED_CACHES and dtype in ("f32", "bf16"):
+        x.reshape(-1, x.shape[-1])[5::11] *= 2.0 ** 66
+    return x
+
+
 def types_of(x, weight=None, y=None):
     """Names of element types for x, weight and result."""
     return x, weight or x, y or x
@@ -173,12 +194,13 @@ def rms_norm(suite):
         rows.add_static({"x": x, "weight": x, "y": x, "rstd": "f32"},
                         offset=1.0)
     rows.run(rms_norm_case)
-    return {"rms_norm": MINIMUM["rms_norm"]}
+    return minimum(suite, "rms_norm")
 
 
 def rms_norm_case(suite, function, shape, eps=1e-5, offset=0.0):
     elements = function.elements
-    inputs = {"x": spread(suite, shape, elements["x"])}
+    x = spread(suite, shape, elements["x"])
+    inputs = {"x": enlarge(suite, x, elements["x"])}
     if "weight" in elements:
         inputs["weight"] = suite.values(shape[-1:], elements["weight"])
     y, rstd = oracle.rms_norm(inputs["x"], inputs.get("weight"), eps, offset)
@@ -227,7 +249,7 @@ def rms_norm_grad(suite):
         rows.add_static({"x": x, "dy": x, "weight": x, "rstd": "f32", "dx": x,
                          "dweight": "f32", "dweight_partials": "f32"})
     rows.run(rms_norm_grad_case)
-    return {"rms_norm_grad": MINIMUM["rms_norm_grad"]}
+    return minimum(suite, "rms_norm_grad")
 
 
 def rms_norm_grad_case(suite, function, shape, offset=0.0):
@@ -281,7 +303,7 @@ def layer_norm(suite):
         rows.add_static({"x": x, "weight": x, "bias": x, "y": x,
                          "mean": "f32", "rstd": "f32"})
     rows.run(layer_norm_case)
-    return {"layer_norm": MINIMUM["layer_norm"]}
+    return minimum(suite, "layer_norm")
 
 
 def off_centre(suite, shape, dtype):
@@ -292,7 +314,8 @@ def off_centre(suite, shape, dtype):
 
 def layer_norm_case(suite, function, shape, eps=1e-5):
     elements = function.elements
-    inputs = {"x": off_centre(suite, shape, elements["x"])}
+    x = off_centre(suite, shape, elements["x"])
+    inputs = {"x": enlarge(suite, x, elements["x"])}
     for name in ("weight", "bias"):
         if name in elements:
             inputs[name] = suite.values(shape[-1:], elements[name])
@@ -337,7 +360,7 @@ def layer_norm_grad(suite):
                          "dweight": "f32", "dbias": "f32",
                          "dweight_partials": "f32", "dbias_partials": "f32"})
     rows.run(layer_norm_grad_case)
-    return {"layer_norm_grad": MINIMUM["layer_norm_grad"]}
+    return minimum(suite, "layer_norm_grad")
 
 
 def layer_norm_grad_case(suite, function, shape):
@@ -373,7 +396,7 @@ def softmax(suite):
     for x in ("f32", "bf16"):
         rows.add_static({"x": x, "y": x})
     rows.run(softmax_case)
-    return {"softmax": MINIMUM["softmax"]}
+    return minimum(suite, "softmax")
 
 
 def softmax_case(suite, function, shape):
@@ -398,7 +421,7 @@ def softmax_grad(suite):
     for y in ("f32", "bf16"):
         rows.add_static({"y": y, "dy": y, "dx": y})
     rows.run(softmax_grad_case)
-    return {"softmax_grad": MINIMUM["softmax_grad"]}
+    return minimum(suite, "softmax_grad")
 
 
 def softmax_grad_case(suite, function, shape):

@@ -240,7 +240,7 @@ def arguments(description):
                         help="LLVM's OpenMP, a shared library")
     parser.add_argument("--expansion", choices=("vector", "linalg"),
                         default="vector", help="how kernels are expanded")
-    parser.add_argument("--small-caches", action="store_true",
+    parser.add_argument("--small-caches", type=int, default=0, metavar="BYTES",
                         help="compile for caches that arrays do not fit")
     parser.add_argument("--keep", help="a folder for modules, kept")
     parser.add_argument("--verbose", action="store_true",
