@@ -103,7 +103,7 @@ def ConvertPolToVector : Pass<"convert-pol-to-vector", "::mlir::ModuleOp"> {
     ```
 
     becomes an `scf.parallel` over groups of rows, and in it an `scf.for` over
-    rows: vectors of squares are added up in several sums at a time, which are
+    rows: vectors of squares are added up four at a time, in sums which are
     then added lane by lane, and the row is read again, from the cache, to be
     scaled and written.
   }];

@@ -247,29 +247,28 @@ Value Expansion::getResult(VectorBuilder &v, const Row &row, ValueRange factors,
 Value Expansion::buildMeanOf(OpBuilder &builder, Value row, Centre centre,
                              bool areSquares) {
   Centre splats = splat(builder, centre);
-  SmallVector<Value> sums =
-      rows.sum(builder, 1,
-               [&](VectorBuilder &v, Value index, Value mask,
-                   MutableArrayRef<Value> running) {
-                 Value deviation = loadDeviation(v, row, index, mask, splats);
-                 running[0] = areSquares
-                                  ? v.fma(deviation, deviation, running[0])
-                                  : v.add(running[0], deviation);
-               });
+  SmallVector<Value> sums = rows.getRare().sum(
+      builder, 1,
+      [&](VectorBuilder &v, Value index, Value mask,
+          MutableArrayRef<Value> running) {
+        Value deviation = loadDeviation(v, row, index, mask, splats);
+        running[0] = areSquares ? v.fma(deviation, deviation, running[0])
+                                : v.add(running[0], deviation);
+      });
   return FloatBuilder{builder, loc, type}.divide(sums.front(), rows.getCount());
 }
 
 /// The largest magnitude of a row's deviations.
 Value Expansion::buildMagnitude(OpBuilder &builder, Value row, Centre centre) {
   Centre splats = splat(builder, centre);
-  return rows.maximum(builder, 0.0,
-                      [&](VectorBuilder &v, Value index, Value mask,
-                          MutableArrayRef<Value> running) {
-                        Value magnitude = math::AbsFOp::create(
-                            v.builder, loc,
-                            loadDeviation(v, row, index, mask, splats));
-                        running[0] = v.larger(magnitude, running[0]);
-                      });
+  return rows.getRare().maximum(
+      builder, 0.0,
+      [&](VectorBuilder &v, Value index, Value mask,
+          MutableArrayRef<Value> running) {
+        Value magnitude = math::AbsFOp::create(
+            v.builder, loc, loadDeviation(v, row, index, mask, splats));
+        running[0] = v.larger(magnitude, running[0]);
+      });
 }
 
 /// Deviations are scaled so that their squares neither overflow nor vanish. It
@@ -321,11 +320,12 @@ void Expansion::buildScaledRow(OpBuilder &builder, const Row &given) {
   Value root = buildRoot(builder, variance, scaledEps);
   Centre splats = splat(builder, centre);
   Value rootSplat = rows.vectors(builder).splat(root);
-  rows.forEachVector(builder, [&](VectorBuilder &v, Value index, Value mask) {
-    Value deviation = loadDeviation(v, row, index, mask, splats);
-    v.store(buildElement(v, deviation, rootSplat, index, mask), given.output,
-            index, mask);
-  });
+  rows.getRare().forEachVector(
+      builder, [&](VectorBuilder &v, Value index, Value mask) {
+        Value deviation = loadDeviation(v, row, index, mask, splats);
+        v.store(buildElement(v, deviation, rootSplat, index, mask),
+                given.output, index, mask);
+      });
   Value mean = floats.add(centre.mean, centre.rest);
   if (!rules.empty()) {
     mean = floats.divide(mean, centre.first);

@@ -222,8 +222,8 @@ void NormGrad::buildInOrder(OpBuilder &builder, IndexRange range) {
                 buildWrites(b, group, summed.factors, StoreKind::Plain);
               });
   };
-  Value wholeEnd = getWholeEnd(builder, range, getMostRows());
-  build(range.begin, wholeEnd, getMostRows());
+  Value wholeEnd = getWholeEnd(builder, range, getGroupRows());
+  build(range.begin, wholeEnd, getGroupRows());
   build(wholeEnd, range.end, 1);
 }
 

@@ -84,17 +84,19 @@ Value Expansion::buildRoot(OpBuilder &builder, Value sum, Value eps) {
 /// Of a row whose squares, as they are, overflow or vanish: a rare one.
 Expansion::Factors Expansion::buildScaled(OpBuilder &builder, Value row) {
   FloatBuilder floats{builder, loc, type};
-  Value maximum = rows.maximum(builder, 0.0,
-                               [&](VectorBuilder &v, Value index, Value mask,
-                                   MutableArrayRef<Value> running) {
-                                 Value magnitude = math::AbsFOp::create(
-                                     v.builder, loc, v.load(row, index, mask));
-                                 running[0] = v.larger(magnitude, running[0]);
-                               });
+  Value maximum =
+      rows.getRare().maximum(builder, 0.0,
+                             [&](VectorBuilder &v, Value index, Value mask,
+                                 MutableArrayRef<Value> running) {
+                               Value magnitude = math::AbsFOp::create(
+                                   v.builder, loc, v.load(row, index, mask));
+                               running[0] = v.larger(magnitude, running[0]);
+                             });
   RowScales scales = buildRowScales(builder, loc, rules, maximum);
   Value scale = floats.multiply(scales.element, scales.root);
   Value splat = rows.vectors(builder).splat(scale);
-  Value sum = rows.sum(builder, 1,
+  Value sum = rows.getRare()
+                  .sum(builder, 1,
                        [&](VectorBuilder &v, Value index, Value mask,
                            MutableArrayRef<Value> running) {
                          Value value =
@@ -153,10 +155,11 @@ void Expansion::buildScaledRow(OpBuilder &builder, const Row &row) {
   Factors factors = buildScaled(builder, input);
   VectorBuilder all = rows.vectors(builder);
   Factors splats{all.splat(factors.element), all.splat(factors.root)};
-  rows.forEachVector(builder, [&](VectorBuilder &v, Value index, Value mask) {
-    v.store(buildElement(v, input, index, mask, splats), row.output, index,
-            mask);
-  });
+  rows.getRare().forEachVector(
+      builder, [&](VectorBuilder &v, Value index, Value mask) {
+        v.store(buildElement(v, input, index, mask, splats), row.output, index,
+                mask);
+      });
   FloatBuilder floats{builder, loc, type};
   buildRstd(builder, row.at, floats.multiply(factors.root, factors.element));
 }

@@ -393,24 +393,24 @@ void RowPipeline::buildWrites(OpBuilder &builder, Group group,
 /// are others, which are rare.
 void RowPipeline::buildPlainRows(OpBuilder &builder, Group group,
                                  const Summed &summed) {
-  forEachSlot(builder, group, {},
-              [&](OpBuilder &b, Value, const Row &row, MutableArrayRef<Value>) {
-                Value isPlain = take(b, loc, summed.isPlain, row.slot);
-                auto choice = scf::IfOp::create(b, loc, isPlain, false);
-                OpBuilder then = choice.getThenBodyBuilder();
-                SmallVector<Value> factors =
-                    splat(rows.vectors(then),
-                          take(then, loc, summed.factors, row.slot));
-                rows.forEachVector(then, [&](VectorBuilder &v, Value index,
-                                             Value mask) {
-                  write(v, row, factors, index, mask, StoreKind::NonTemporal);
-                });
-              });
+  forEachSlot(
+      builder, group, {},
+      [&](OpBuilder &b, Value, const Row &row, MutableArrayRef<Value>) {
+        Value isPlain = take(b, loc, summed.isPlain, row.slot);
+        auto choice = scf::IfOp::create(b, loc, isPlain, false);
+        OpBuilder then = choice.getThenBodyBuilder();
+        SmallVector<Value> factors = splat(
+            rows.vectors(then), take(then, loc, summed.factors, row.slot));
+        rows.getRare().forEachVector(
+            then, [&](VectorBuilder &v, Value index, Value mask) {
+              write(v, row, factors, index, mask, StoreKind::NonTemporal);
+            });
+      });
 }
 
 /// Walks through whole groups.
 void RowPipeline::buildWholeGroups(OpBuilder &builder, IndexRange range) {
-  int64_t groupRows = getMostRows();
+  int64_t groupRows = getGroupRows();
   Counts counts = getCounts();
   Value step = arith::ConstantIndexOp::create(builder, loc, groupRows);
   // The last value is whether the group before is still to be written.
@@ -467,7 +467,7 @@ Value RowPipeline::buildGroups(OpBuilder &builder, IndexRange range,
   if (getConstantIntValue(areGrouped) == 0)
     return range.begin;
   Value wholeEnd = arith::SelectOp::create(
-      builder, loc, areGrouped, getWholeEnd(builder, range, getMostRows()),
+      builder, loc, areGrouped, getWholeEnd(builder, range, getGroupRows()),
       range.begin);
   Value end = arith::SelectOp::create(
       builder, loc, areAligned(builder, {range.begin, wholeEnd}), wholeEnd,
@@ -510,7 +510,7 @@ Value RowPipeline::areShort(OpBuilder &builder) {
   int64_t bytes = 0;
   for (Value input : inputs)
     bytes += getElementBytes(getElementTypeOrSelf(input));
-  int64_t most = target.getL2Bytes() / (3 * getMostRows() * bytes);
+  int64_t most = target.getL2Bytes() / (3 * getGroupRows() * bytes);
   return builder.createOrFold<arith::CmpIOp>(
       loc, arith::CmpIPredicate::ule, rows.getEnd(),
       arith::ConstantIndexOp::create(builder, loc, most));
@@ -537,10 +537,10 @@ Value RowPipeline::getRowsPerTrip(OpBuilder &builder) {
   Value most = divide(rows.getNumRows(),
                       constant(kTripsPerWorker * target.getMaxWorkers()));
   Value groups =
-      divide(buildMin(builder, loc, wanted, most), constant(getMostRows()));
+      divide(buildMin(builder, loc, wanted, most), constant(getGroupRows()));
   return builder.createOrFold<arith::MulIOp>(
       loc, buildMax(builder, loc, groups, constant(1)),
-      constant(getMostRows()));
+      constant(getGroupRows()));
 }
 
 void RowPipeline::buildRows(OpBuilder &builder) {

@@ -75,7 +75,7 @@ protected:
   virtual bool hasOtherRows() const { return false; }
   /// How many rows a group has: as many as the hardware can follow, with all
   /// that is read and written.
-  virtual int64_t getMostRows() const { return inputs.size() > 1 ? 2 : 4; }
+  virtual int64_t getGroupRows() const { return inputs.size() > 1 ? 2 : 4; }
   /// Prefetches what all rows share into the first-level cache.
   virtual void prefetchShared(VectorBuilder &v, Value index) {}
 
@@ -86,9 +86,6 @@ protected:
 
   /// Builds a loop over all rows.
   void buildRows(OpBuilder &builder);
-  /// Builds a row by itself.
-  void buildRow(OpBuilder &builder, ValueRange at);
-
   /// Rows that are visited side by side: so many from the first on.
   struct Group {
     Value first;
@@ -121,6 +118,9 @@ protected:
   TargetAttr target;
 
 private:
+  /// Builds a row by itself.
+  void buildRow(OpBuilder &builder, ValueRange at);
+
   /// The same as vectors with an element for each row of a group: what is found
   /// before rows are summed, and their sums.
   struct Sums {

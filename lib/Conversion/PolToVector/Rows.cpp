@@ -223,16 +223,20 @@ static Value roundDown(OpBuilder &builder, Location loc, IndexRange range,
 SmallVector<Value> Rows::overTiles(OpBuilder &builder, IndexRange range,
                                    int64_t vectors, ValueRange initial,
                                    RunFn body) {
-  Value tilesEnd = roundDown(builder, loc, range, vectors * lanes);
   Value wholeEnd = roundDown(builder, loc, range, lanes);
   auto visit = [&](VectorBuilder &v, ValueRange indices,
                    MutableArrayRef<Value> running) {
     body(v, indices, Value(), running);
   };
-  SmallVector<Value> running =
-      buildTileLoop(*this, builder, loc, {range.begin, tilesEnd}, vectors,
-                    lanes, initial, visit);
-  running = buildTileLoop(*this, builder, loc, {tilesEnd, wholeEnd}, 1, lanes,
+  Value begin = range.begin;
+  SmallVector<Value> running(initial);
+  if (vectors > 1) {
+    Value tilesEnd = roundDown(builder, loc, range, vectors * lanes);
+    running = buildTileLoop(*this, builder, loc, {begin, tilesEnd}, vectors,
+                            lanes, running, visit);
+    begin = tilesEnd;
+  }
+  running = buildTileLoop(*this, builder, loc, {begin, wholeEnd}, 1, lanes,
                           running, visit);
   return addTail(
       builder, wholeEnd, range.end, running,
@@ -245,7 +249,7 @@ SmallVector<Value> Rows::overTiles(OpBuilder &builder, IndexRange range,
 SmallVector<Value> Rows::addVectors(OpBuilder &builder, Value begin, Value end,
                                     unsigned count, CombineFn body) {
   SmallVector<Value> zeros(count, vectors(builder).constant(0.0));
-  return overTiles(builder, {begin, end}, kUnroll, zeros,
+  return overTiles(builder, {begin, end}, tile, zeros,
                    [&](VectorBuilder &v, ValueRange indices, Value mask,
                        MutableArrayRef<Value> running) {
                      // What is added to -0 is left as it is.
@@ -317,7 +321,7 @@ SmallVector<Value> Rows::sumBlocks(OpBuilder &builder, unsigned count,
                                    AddRangeFn addRange) {
   VectorBuilder v = vectors(builder);
   Value zero = constant(builder, 0);
-  int64_t block = kVectorsPerBlock * kUnroll * lanes;
+  int64_t block = kVectorsPerBlock * tile * lanes;
   std::optional<int64_t> known = getConstantIntValue(length);
   SmallVector<Value> sums;
   if (known && *known <= 2 * block) {
@@ -389,14 +393,14 @@ Value Rows::maximum(OpBuilder &builder, double least, CombineFn body) {
   VectorBuilder v = vectors(builder);
   // Each vector of a tile has a maximum of its own: none waits for another.
   SmallVector<Value> all =
-      overTiles(builder, {constant(builder, 0), lengthValue}, kUnroll,
-                SmallVector<Value>(kUnroll, v.constant(least)),
+      overTiles(builder, {constant(builder, 0), lengthValue}, tile,
+                SmallVector<Value>(tile, v.constant(least)),
                 [&](VectorBuilder &inner, ValueRange indices, Value mask,
                     MutableArrayRef<Value> running) {
                   for (auto [i, index] : llvm::enumerate(indices))
                     body(inner, index, mask, running.slice(i, 1));
                 });
-  for (int64_t step = kUnroll / 2; step > 0; step /= 2)
+  for (int64_t step = tile / 2; step > 0; step /= 2)
     for (int64_t i = 0; i < step; ++i)
       all[i] = v.larger(all[i], all[i + step]);
   return v.maximumLane(all.front());
@@ -406,8 +410,10 @@ Value Rows::maximum(OpBuilder &builder, double least, CombineFn body) {
 // Results
 //===----------------------------------------------------------------------===//
 
-void Rows::forEachVector(OpBuilder &builder, VectorFn body, int64_t unroll) {
-  forEachTile(builder, {constant(builder, 0), lengthValue}, unroll,
+void Rows::forEachVector(OpBuilder &builder, VectorFn body,
+                         std::optional<int64_t> unroll) {
+  forEachTile(builder, {constant(builder, 0), lengthValue},
+              unroll.value_or(tile),
               [&](VectorBuilder &v, ValueRange indices, Value mask) {
                 for (Value index : indices)
                   body(v, index, mask);

@@ -29,6 +29,14 @@ public:
   /// need not wait for one another.
   static constexpr int64_t kUnroll = 4;
 
+  /// The same rows where they are walked through so seldom that code should
+  /// rather be short: vector after vector.
+  Rows getRare() const {
+    Rows rare(*this);
+    rare.tile = 1;
+    return rare;
+  }
+
   FloatType getType() const { return type; }
   OpFoldResult getLength() const { return length; }
   /// The length, as an index.
@@ -107,10 +115,11 @@ public:
   /// The largest element of a row; the body takes the larger ones.
   Value maximum(OpBuilder &builder, double least, CombineFn body);
 
-  /// Runs the body for all vectors of a row, so many in a trip of a loop.
+  /// Runs the body for all vectors of a row, so many in a trip of a loop, by
+  /// default those of a tile.
   using VectorFn = function_ref<void(VectorBuilder &, Value index, Value mask)>;
   void forEachVector(OpBuilder &builder, VectorFn body,
-                     int64_t unroll = kUnroll);
+                     std::optional<int64_t> unroll = std::nullopt);
 
   /// Runs the body for tiles of so many vectors of a range, as far as whole
   /// ones go, and for what is left one vector at a time; the last one may be a
@@ -151,6 +160,8 @@ private:
   Location loc;
   FloatType type;
   int64_t lanes;
+  /// Vectors of a tile.
+  int64_t tile = kUnroll;
   OpFoldResult length;
   Value lengthValue;
   /// The length as a number to divide by.

@@ -48,13 +48,13 @@ private:
     if (isKept)
       tile = memref::AllocaOp::create(
           builder, loc,
-          MemRefType::get({getMostRows(), getTileLength(type) / getMostRows()},
-                          type),
+          MemRefType::get(
+              {getGroupRows(), getTileLength(type) / getGroupRows()}, type),
           builder.getI64IntegerAttr(64));
   }
   Counts getCounts() const override { return {1, 1, 2}; }
   bool areSumsLong() const override { return true; }
-  int64_t getMostRows() const override;
+  int64_t getGroupRows() const override;
   SmallVector<Value> prepare(OpBuilder &builder, const Row &row) override;
   void add(VectorBuilder &v, const Row &row, ValueRange prepared, Value index,
            Value mask, MutableArrayRef<Value> sums) override;
@@ -74,8 +74,8 @@ private:
 static constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 /// As many as there are exponentials kept of.
-int64_t Softmax::getMostRows() const {
-  int64_t most = RowPipeline::getMostRows();
+int64_t Softmax::getGroupRows() const {
+  int64_t most = RowPipeline::getGroupRows();
   if (!isKept)
     return most;
   std::optional<int64_t> length = getConstantIntValue(rows.getLength());
