@@ -69,6 +69,8 @@ class PolRunModule:
 class PolRunTools:
     """In place of `driver.Tools`."""
 
+    small_caches = 0
+
     def __init__(self, tool, folder):
         self.tool, self.folder = tool, pathlib.Path(folder)
         self.modules, self.runs = 0, 0

@@ -459,7 +459,7 @@ void RowPipeline::buildWholeGroups(OpBuilder &builder, IndexRange range) {
   Value before = arith::SubIOp::create(then, loc, range.end, step);
   buildWrites(then, {before, groupRows}, results.drop_back(),
               StoreKind::NonTemporal);
-  rows.fenceStores(then);
+  rows.fenceStores(builder);
 }
 
 Value RowPipeline::buildGroups(OpBuilder &builder, IndexRange range,
