@@ -54,6 +54,8 @@ private:
     unsigned given = op.mean ? 2 : 1;
     return {given, op.dx ? given : 0, op.dx ? 2 * given : given};
   }
+  /// What is added up does not depend on what else is asked for.
+  int64_t getGroupRows() const override { return 2; }
   SmallVector<Value> prepare(OpBuilder &builder, const Row &row) override;
   void add(VectorBuilder &v, const Row &row, ValueRange prepared, Value index,
            Value mask, MutableArrayRef<Value> sums) override;

@@ -84,7 +84,7 @@ func.func @input(%x: memref<?x64xf32>, %dy: memref<?x64xf32>,
 // CHECK-NOT:     memref.alloca
 // CHECK-NOT:     vector.fma
 // CHECK:         memref.prefetch
-// CHECK-COUNT-4:   vector.load
+// CHECK-COUNT-2:   vector.load
 // CHECK-NOT:       vector.load
 // CHECK:           vector.load %[[PARTIALS:.+]][%{{.+}}, %{{.+}}] : memref<?x64xf32>
 // CHECK-NOT:     vector.fma
