@@ -37,7 +37,6 @@ public:
 
 private:
   Counts getCounts() const override { return {1, 2, 3}; }
-  bool hasOtherRows() const override { return true; }
   SmallVector<Value> prepare(OpBuilder &builder, const Row &row) override {
     return {buildFirstMean(builder, row.inputs.front())};
   }
@@ -195,7 +194,7 @@ Value Expansion::buildIsSafe(OpBuilder &builder, Value variance,
 void Expansion::add(VectorBuilder &v, const Row &row, ValueRange prepared,
                     Value index, Value mask, MutableArrayRef<Value> sums) {
   Centre splats;
-  splats.mean = v.splat(prepared.front());
+  splats.mean = prepared.front();
   Value deviation = loadDeviation(v, row.inputs.front(), index, mask, splats);
   sums[0] = v.add(sums[0], deviation);
   sums[1] = v.fma(deviation, deviation, sums[1]);

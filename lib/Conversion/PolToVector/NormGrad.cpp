@@ -149,9 +149,7 @@ SmallVector<Value> NormGrad::prepare(OpBuilder &builder, const Row &row) {
 /// The sums of dy·g·x̂ and of dy·g.
 void NormGrad::add(VectorBuilder &v, const Row &row, ValueRange prepared,
                    Value index, Value mask, MutableArrayRef<Value> running) {
-  SmallVector<Value> splats = llvm::map_to_vector(
-      prepared, [&](Value value) { return v.splat(value); });
-  Value normalized = loadNormalized(v, row, getFactors(splats), index, mask);
+  Value normalized = loadNormalized(v, row, getFactors(prepared), index, mask);
   // Where there is no element, 0 need not be finite when scaled.
   if (mask)
     normalized = v.select(mask, normalized, v.constant(0.0));

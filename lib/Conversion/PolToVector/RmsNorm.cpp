@@ -34,7 +34,6 @@ public:
 
 private:
   Counts getCounts() const override { return {0, 1, 1}; }
-  bool hasOtherRows() const override { return !rules.empty(); }
   void add(VectorBuilder &v, const Row &row, ValueRange, Value index,
            Value mask, MutableArrayRef<Value> sums) override {
     Value value = v.load(row.inputs.front(), index, mask);
@@ -168,7 +167,7 @@ RowPipeline::Factors Expansion::finish(OpBuilder &builder, const Row &row,
                                        ValueRange, ValueRange sums) {
   Value root = buildRoot(builder, sums.front(),
                          FloatBuilder{builder, loc, type}.constant(eps));
-  if (!hasOtherRows()) {
+  if (rules.empty()) {
     buildRstd(builder, row.at, root);
     return {{root}, /*isPlain=*/Value()};
   }

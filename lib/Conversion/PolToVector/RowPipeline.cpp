@@ -72,6 +72,7 @@ void RowPipeline::buildRow(OpBuilder &builder, ValueRange at) {
   Row row =
       getRow(builder, at, arith::ConstantIndexOp::create(builder, loc, 0));
   SmallVector<Value> prepared = prepare(builder, row);
+  SmallVector<Value> preparedSplats = splat(rows.vectors(builder), prepared);
   Rows::Ahead ahead = rows.getAhead(builder, inputs);
   int64_t vector = 0;
   SmallVector<Value> sums = rows.sum(
@@ -80,7 +81,7 @@ void RowPipeline::buildRow(OpBuilder &builder, ValueRange at) {
           MutableArrayRef<Value> running) {
         if (areSumsLong())
           rows.prefetchLines(v, ahead.inWrite, index, vector++);
-        add(v, row, prepared, index, mask, running);
+        add(v, row, preparedSplats, index, mask, running);
       },
       areSumsLong() ? ValueRange() : ValueRange(ahead.inSum));
   Factors factors = finish(builder, row, prepared, sums);
@@ -161,6 +162,7 @@ RowPipeline::Summed RowPipeline::finishGroup(OpBuilder &builder, Group group,
   initial.push_back(arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(type, true)));
   initial.push_back(arith::ConstantIntOp::create(builder, loc, 1, 1));
+  bool mayBeOther = false;
   SmallVector<Value> found = forEachSlot(
       builder, group, initial,
       [&](OpBuilder &b, Value, const Row &row, MutableArrayRef<Value> running) {
@@ -169,12 +171,13 @@ RowPipeline::Summed RowPipeline::finishGroup(OpBuilder &builder, Group group,
         put(b, loc, factors.values, running.take_front(count), row.slot);
         if (!factors.isPlain)
           return;
+        mayBeOther = true;
         put(b, loc, factors.isPlain, running[count], row.slot);
         running.back() =
             arith::AndIOp::create(b, loc, running.back(), factors.isPlain);
       });
-  return {SmallVector<Value>(ArrayRef(found).take_front(count)), found[count],
-          found.back()};
+  return {SmallVector<Value>(ArrayRef(found).take_front(count)),
+          mayBeOther ? found[count] : Value(), found.back()};
 }
 
 SmallVector<RowPipeline::Row> RowPipeline::getRowsOf(OpBuilder &builder,
@@ -189,11 +192,11 @@ SmallVector<RowPipeline::Row> RowPipeline::getRowsOf(OpBuilder &builder,
 }
 
 SmallVector<SmallVector<Value>>
-RowPipeline::getFactorsOf(OpBuilder &builder, Group group, ValueRange factors) {
+RowPipeline::getSplatsOf(OpBuilder &builder, Group group, ValueRange vectors) {
   SmallVector<SmallVector<Value>> all;
   for (int64_t i = 0; i < group.count; ++i)
     all.push_back(splat(rows.vectors(builder),
-                        take(builder, loc, factors, builder.getIndexAttr(i))));
+                        take(builder, loc, vectors, builder.getIndexAttr(i))));
   return all;
 }
 
@@ -218,7 +221,7 @@ RowPipeline::Sums RowPipeline::buildAlone(OpBuilder &builder, Group group) {
           MutableArrayRef<Value> running) {
         SmallVector<Value> values = prepare(b, row);
         if (counts.sums) {
-          SmallVector<Value> prepared = values;
+          SmallVector<Value> prepared = splat(rows.vectors(b), values);
           llvm::append_range(
               values, rows.sum(
                           b, counts.sums,
@@ -340,7 +343,7 @@ RowPipeline::Sums RowPipeline::buildBoth(OpBuilder &builder, Group before,
   Counts counts = getCounts();
   SmallVector<Row> written = getRowsOf(builder, before);
   SmallVector<SmallVector<Value>> factors =
-      getFactorsOf(builder, before, factorsBefore);
+      getSplatsOf(builder, before, factorsBefore);
   SmallVector<Value> prepared = getVectors(builder, group, counts.prepared);
   if (counts.prepared)
     prepared = forEachSlot(builder, group, prepared,
@@ -349,9 +352,8 @@ RowPipeline::Sums RowPipeline::buildBoth(OpBuilder &builder, Group before,
                              put(b, loc, prepare(b, row), running, row.slot);
                            });
   SmallVector<Row> summed = getRowsOf(builder, group);
-  SmallVector<SmallVector<Value>> preparedOf;
-  for (int64_t i = 0; i < group.count; ++i)
-    preparedOf.push_back(take(builder, loc, prepared, builder.getIndexAttr(i)));
+  SmallVector<SmallVector<Value>> preparedOf =
+      getSplatsOf(builder, group, prepared);
   Prefetcher prefetcher(*this, builder, group, summed, written);
   SmallVector<Value> sums = rows.sumTogether(
       builder, group.count * counts.sums, getUnroll(builder),
@@ -374,7 +376,7 @@ void RowPipeline::buildWrites(OpBuilder &builder, Group group,
                               ValueRange factorsOfGroup, StoreKind kind) {
   SmallVector<Row> written = getRowsOf(builder, group);
   SmallVector<SmallVector<Value>> factors =
-      getFactorsOf(builder, group, factorsOfGroup);
+      getSplatsOf(builder, group, factorsOfGroup);
   // Past the caches, what comes next is being summed, or has been.
   SmallVector<Value> ahead;
   if (kind == StoreKind::Plain && getConstantIntValue(rows.getIsLarge()) != 0)
@@ -437,7 +439,7 @@ void RowPipeline::buildWholeGroups(OpBuilder &builder, IndexRange range) {
         finishGroup(b, group,
                     {SmallVector<Value>(sums.take_front(counts.prepared)),
                      SmallVector<Value>(sums.drop_front(counts.prepared))});
-    if (hasOtherRows()) {
+    if (summed.isPlain) {
       Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
       Value areSome = arith::XOrIOp::create(b, loc, summed.arePlain, yes);
       auto some = scf::IfOp::create(b, loc, areSome, false);

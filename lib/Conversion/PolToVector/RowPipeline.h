@@ -53,7 +53,7 @@ protected:
   virtual SmallVector<Value> prepare(OpBuilder &builder, const Row &row) {
     return {};
   }
-  /// What one vector adds to the sums.
+  /// What one vector adds to the sums, given what was found before as vectors.
   virtual void add(VectorBuilder &v, const Row &row, ValueRange prepared,
                    Value index, Value mask, MutableArrayRef<Value> sums) = 0;
   /// What a row is written with, and whether that is all it takes: if not, it
@@ -71,8 +71,6 @@ protected:
   /// Where sums take so long that no load waits for a prefetch, it is they that
   /// prefetch the rows ahead.
   virtual bool areSumsLong() const { return false; }
-  /// Whether there may be rows that are not plain.
-  virtual bool hasOtherRows() const { return false; }
   /// How many rows a group has: as many as the hardware can follow, with all
   /// that is read and written.
   virtual int64_t getGroupRows() const { return inputs.size() > 1 ? 2 : 4; }
@@ -92,8 +90,8 @@ protected:
     int64_t count;
   };
   /// What is known of a group that has been summed: the factors of its rows,
-  /// as vectors with an element for each row, which rows are plain, and whether
-  /// all are.
+  /// as vectors with an element for each row, which rows are plain, null if all
+  /// rows always are, and whether all are.
   struct Summed {
     SmallVector<Value> factors;
     Value isPlain;
@@ -138,8 +136,10 @@ private:
   SmallVector<Value> getVectors(OpBuilder &builder, Group group,
                                 unsigned count);
   SmallVector<Row> getRowsOf(OpBuilder &builder, Group group);
-  SmallVector<SmallVector<Value>> getFactorsOf(OpBuilder &builder, Group group,
-                                               ValueRange factors);
+  /// The numbers of each row, all lanes the same, of vectors with an element
+  /// for each row.
+  SmallVector<SmallVector<Value>> getSplatsOf(OpBuilder &builder, Group group,
+                                              ValueRange vectors);
   SmallVector<Value> getAheadOf(OpBuilder &builder, Group group);
   class Prefetcher;
   void buildPlainRows(OpBuilder &builder, Group group, const Summed &summed);

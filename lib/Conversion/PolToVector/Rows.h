@@ -130,7 +130,7 @@ public:
                    TileFn body);
 
   /// Writes a row: the body stores what it computes with what kind of store it
-  /// is told. Past the caches go rows of arrays larger than these; then the
+  /// is told. Past the caches go rows of arrays that fill these; then the
   /// rows `ahead` are prefetched.
   using StoreFn = function_ref<void(VectorBuilder &, Value index, Value mask,
                                     StoreKind kind)>;

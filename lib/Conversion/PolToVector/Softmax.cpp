@@ -107,8 +107,7 @@ SmallVector<Value> Softmax::prepare(OpBuilder &builder, const Row &row) {
 
 void Softmax::add(VectorBuilder &v, const Row &row, ValueRange prepared,
                   Value index, Value mask, MutableArrayRef<Value> sums) {
-  Value numerator =
-      getNumerator(v, row, v.splat(prepared.front()), index, mask);
+  Value numerator = getNumerator(v, row, prepared.front(), index, mask);
   if (isKept)
     v.store(numerator, tile, {row.slot, index});
   sums[0] = v.add(sums[0], numerator);

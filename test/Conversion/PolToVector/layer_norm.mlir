@@ -18,10 +18,10 @@
 // CHECK:             scf.for
 // CHECK-COUNT-4:       vector.load %[[ROW]]
 // CHECK:             %[[FIRST:.+]] = arith.divf
+// CHECK:             %[[GUESS:.+]] = vector.broadcast %[[FIRST]]
 // CHECK:             %[[NEXT:.+]] = memref.subview %[[X]]
 // CHECK:             %[[SUMS:.+]]:2 = scf.for %[[J:[a-z0-9_]+]] = {{.+}} iter_args(%[[SUM:[a-z0-9_]+]] = %{{[a-z0-9_]+}}, %[[SQUARES:[a-z0-9_]+]] = %{{.+}})
 // CHECK:               memref.prefetch %[[NEXT]][%[[J]]]
-// CHECK:               %[[GUESS:.+]] = vector.broadcast %[[FIRST]]
 // CHECK:               %[[VALUE:[a-z0-9_]+]] = vector.load %[[ROW]][%[[J]]]
 // CHECK:               %[[DEVIATION:[a-z0-9_]+]] = arith.subf %[[VALUE]], %[[GUESS]]
 // CHECK:               arith.addf %{{.+}}, %[[DEVIATION]]
@@ -66,8 +66,8 @@ func.func @rows(%x: memref<?x64xf32>, %w: memref<64xf32>, %b: memref<64xf32>,
 
 // CHECK-LABEL: func.func @tail(
 // CHECK:         %[[MASK:.+]] = vector.create_mask
-// CHECK:         %[[MASK:.+]] = vector.create_mask
 // CHECK:         %[[GUESS:.+]] = vector.broadcast
+// CHECK:         %[[MASK:.+]] = vector.create_mask
 // CHECK:         %[[VALUE:[a-z0-9_]+]] = vector.maskedload %{{.+}}[%{{.+}}], %[[MASK]]
 // CHECK:         %[[DEVIATION:[a-z0-9_]+]] = arith.subf %[[VALUE]], %[[GUESS]]
 // CHECK:         arith.select %[[MASK]], %[[DEVIATION]]

@@ -14,11 +14,11 @@
 // CHECK:               %[[VALUE:[a-z0-9_]+]] = vector.load %[[ROW]]
 // CHECK:               %[[IS_LARGER:.+]] = arith.cmpf ogt, %[[VALUE]], %[[MAX]]
 // CHECK:               arith.select %[[IS_LARGER]], %[[VALUE]], %[[MAX]]
+// CHECK:             %[[SHIFT:.+]] = vector.broadcast
 // CHECK:             memref.subview %[[X]]
 // CHECK:             %[[NEXT:.+]] = memref.subview %[[X]]
 // CHECK:             scf.for %[[J:[a-z0-9_]+]] = {{.+}} iter_args(%[[SUM:[a-z0-9_]+]] = %{{[a-z0-9_]+}})
 // CHECK:               memref.prefetch %[[NEXT]][%[[J]]]
-// CHECK:               %[[SHIFT:.+]] = vector.broadcast
 // CHECK:               %[[AGAIN:.+]] = vector.load %[[ROW]][%[[J]]]
 // CHECK:               arith.subf %[[AGAIN]], %[[SHIFT]]
 // CHECK:               vector.store %[[NUMERATOR:.+]], %[[TILE]][%{{.+}}, %[[J]]]
