@@ -28,7 +28,8 @@ using namespace mlir::pol;
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t vectorBits, int64_t vectorRegisters,
                                  int64_t l1Bytes, int64_t l2Bytes,
-                                 int64_t llcBytes, int64_t maxWorkers, bool) {
+                                 int64_t llcBytes, int64_t maxWorkers, bool,
+                                 int64_t rowGroup) {
   if (!llvm::isPowerOf2_64(vectorBits) || vectorBits < 128 || vectorBits > 2048)
     return emitError() << "expected vector_bits to be a power of two, 128 to "
                           "2048, but got "
@@ -46,7 +47,14 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       failed(verifyRange("l1_bytes", l1Bytes, 4096, mostBytes)) ||
       failed(verifyRange("l2_bytes", l2Bytes, l1Bytes, mostBytes)) ||
       failed(verifyRange("llc_bytes", llcBytes, l2Bytes, mostBytes)) ||
-      failed(verifyRange("max_workers", maxWorkers, 1, 65536)));
+      failed(verifyRange("max_workers", maxWorkers, 1, 65536)) ||
+      failed(verifyRange("row_group", rowGroup, 1, 8)) ||
+      failed(llvm::isPowerOf2_64(rowGroup)
+                 ? success()
+                 : LogicalResult(emitError()
+                                 << "expected row_group to be a power of two, "
+                                    "but got "
+                                 << rowGroup)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -57,6 +65,8 @@ static constexpr int64_t kKiB = 1024;
 static constexpr int64_t kMiB = 1024 * kKiB;
 /// Of targets whose machine is not known.
 static constexpr int64_t kDefaultWorkers = 8;
+/// Of processors that follow many streams of rows.
+static constexpr int64_t kRowGroup = 4;
 
 namespace {
 struct NamedTarget {
@@ -82,7 +92,7 @@ TargetAttr mlir::pol::getNamedTarget(MLIRContext *context, StringRef name) {
     if (target.name == name)
       return TargetAttr::get(context, target.vectorBits, target.vectorRegisters,
                              32 * kKiB, kMiB, 32 * kMiB, kDefaultWorkers,
-                             target.f16);
+                             target.f16, kRowGroup);
   return {};
 }
 
@@ -100,6 +110,11 @@ static StringRef getHostLevel() {
     return "x86-64-v2";
   return has({"avx512f", "avx512bw", "avx512dq", "avx512vl"}) ? "x86-64-v4"
                                                               : "x86-64-v3";
+}
+
+/// What was measured: docs/Performance.md.
+static int64_t getHostRowGroup() {
+  return llvm::sys::getHostCPUName().starts_with("znver") ? 1 : kRowGroup;
 }
 
 namespace {
@@ -156,7 +171,7 @@ TargetAttr mlir::pol::getHostTarget(MLIRContext *context, int64_t maxWorkers) {
       std::max(caches.get(3, _SC_LEVEL3_CACHE_SIZE, named.getLlcBytes()), l2);
   return TargetAttr::get(context, named.getVectorBits(),
                          named.getVectorRegisters(), l1, l2, llc, maxWorkers,
-                         named.getF16());
+                         named.getF16(), getHostRowGroup());
 }
 
 //===----------------------------------------------------------------------===//

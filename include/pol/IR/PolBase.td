@@ -139,7 +139,9 @@ def Pol_TargetAttr : AttrDef<Pol_Dialect, "Target"> {
     registers hold one, the bytes of its caches (`llc`: the last level, shared),
     and how many workers may share a kernel. Work is split by this and by
     shapes, never by how many threads there are at run time. `f16` says whether
-    it converts vectors of f16 by itself.
+    it converts vectors of f16 by itself, and `row_group` how many rows that go
+    past the caches are best read and written side by side: 4, or 1 where
+    hardware follows few streams, as AMD's does.
 
     A module carries it as `pol.target` of its device `CPU` in
     `dlti.target_system_spec`; `pol-set-target` puts it there. Without one, it is
@@ -153,7 +155,8 @@ def Pol_TargetAttr : AttrDef<Pol_Dialect, "Target"> {
   }];
   let parameters = (ins "int64_t":$vector_bits, "int64_t":$vector_registers,
                     "int64_t":$l1_bytes, "int64_t":$l2_bytes,
-                    "int64_t":$llc_bytes, "int64_t":$max_workers, "bool":$f16);
+                    "int64_t":$llc_bytes, "int64_t":$max_workers, "bool":$f16,
+                    DefaultValuedParameter<"int64_t", "4">:$row_group);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

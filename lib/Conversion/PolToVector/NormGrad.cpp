@@ -55,7 +55,7 @@ private:
     return {given, op.dx ? given : 0, op.dx ? 2 * given : given};
   }
   /// What is added up does not depend on what else is asked for.
-  int64_t getGroupRows() const override { return 2; }
+  int64_t getGroupRows() const override { return rows.hasFewStreams() ? 1 : 2; }
   SmallVector<Value> prepare(OpBuilder &builder, const Row &row) override;
   void add(VectorBuilder &v, const Row &row, ValueRange prepared, Value index,
            Value mask, MutableArrayRef<Value> sums) override;
@@ -214,17 +214,27 @@ void NormGrad::write(VectorBuilder &v, ArrayRef<Row> group,
 /// Walks through some rows in groups, and through those that are left one by
 /// one: none in the shadow of others.
 void NormGrad::buildInOrder(OpBuilder &builder, IndexRange range) {
+  // Elsewhere, groups have written what goes past the caches.
+  Value aligned = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  if (op.dx && rows.hasFewStreams())
+    aligned = areAligned(builder, range);
   auto build = [&](Value begin, Value end, int64_t count) {
     buildLoop(builder, loc, begin, end, count,
               [&](OpBuilder &b, Location, ValueRange first) {
                 Group group{first.front(), count};
                 Summed summed = buildSums(b, group);
-                buildWrites(b, group, summed.factors, StoreKind::Plain);
+                rows.chooseKind(b, aligned, [&](OpBuilder &inner,
+                                                StoreKind kind) {
+                  buildWrites(inner, group, summed.factors, kind);
+                });
               });
   };
-  Value wholeEnd = getWholeEnd(builder, range, getGroupRows());
-  build(range.begin, wholeEnd, getGroupRows());
-  build(wholeEnd, range.end, 1);
+  int64_t groupRows = getGroupRows();
+  Value wholeEnd = getWholeEnd(builder, range, groupRows);
+  build(range.begin, wholeEnd, groupRows);
+  if (groupRows > 1)
+    build(wholeEnd, range.end, 1);
+  rows.fenceStores(builder);
 }
 
 /// Groups of a block are the same ones, however they are walked through.

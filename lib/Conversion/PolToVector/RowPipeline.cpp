@@ -31,6 +31,8 @@ static constexpr int64_t kTripsPerWorker = 4;
 /// second-level cache.
 static constexpr int64_t kElementsAhead = 512;
 static constexpr int64_t kVectorsAhead = 4;
+/// Long rows that share weights, where hardware follows few streams.
+static constexpr int64_t kLongGroupRows = 4;
 
 RowPipeline::Row RowPipeline::getRow(OpBuilder &builder, ValueRange at,
                                      Value slot) {
@@ -308,7 +310,7 @@ void RowPipeline::Prefetcher::prefetch(VectorBuilder &v, Value index) {
       continue;
     Value after = arith::AddIOp::create(builder, loc, column, shift);
     Value target = arith::SelectOp::create(builder, loc, isPast, after, column);
-    v.prefetch(row, target);
+    v.prefetch(row, target, near.empty() ? pipeline.rows.getPrefetchLevel() : 2);
   }
   if (!near.empty()) {
     Value last =
@@ -373,13 +375,13 @@ RowPipeline::Sums RowPipeline::buildBoth(OpBuilder &builder, Group before,
 }
 
 void RowPipeline::buildWrites(OpBuilder &builder, Group group,
-                              ValueRange factorsOfGroup, StoreKind kind) {
+                              ValueRange factorsOfGroup, StoreKind kind,
+                              bool isNextAhead) {
   SmallVector<Row> written = getRowsOf(builder, group);
   SmallVector<SmallVector<Value>> factors =
       getSplatsOf(builder, group, factorsOfGroup);
-  // Past the caches, what comes next is being summed, or has been.
   SmallVector<Value> ahead;
-  if (kind == StoreKind::Plain && getConstantIntValue(rows.getIsLarge()) != 0)
+  if (isNextAhead && getConstantIntValue(rows.getIsLarge()) != 0)
     ahead = getAheadOf(builder, group);
   int64_t vector = 0;
   rows.forEachVector(
@@ -460,7 +462,7 @@ void RowPipeline::buildWholeGroups(OpBuilder &builder, IndexRange range) {
   OpBuilder then = last.getThenBodyBuilder();
   Value before = arith::SubIOp::create(then, loc, range.end, step);
   buildWrites(then, {before, groupRows}, results.drop_back(),
-              StoreKind::NonTemporal);
+              StoreKind::NonTemporal, /*isNextAhead=*/false);
   rows.fenceStores(builder);
 }
 
@@ -491,7 +493,6 @@ Value RowPipeline::getWholeEnd(OpBuilder &builder, IndexRange range,
   return arith::SubIOp::create(builder, loc, range.end, left);
 }
 
-/// Whether all rows of a range may be written past the caches.
 Value RowPipeline::areAligned(OpBuilder &builder, IndexRange range) {
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
@@ -518,13 +519,38 @@ Value RowPipeline::areShort(OpBuilder &builder) {
       arith::ConstantIndexOp::create(builder, loc, most));
 }
 
-Value RowPipeline::areGrouped(OpBuilder &builder) {
-  Value areFit = builder.createOrFold<arith::AndIOp>(
-      loc, areShort(builder), rows.areWholeTiles(builder));
-  return builder.createOrFold<arith::AndIOp>(loc, rows.getIsLarge(), areFit);
+int64_t RowPipeline::getGroupRows() const {
+  int64_t most = target.getRowGroup();
+  if (inputs.size() > 1)
+    return std::max<int64_t>(most / 2, 1);
+  return rows.hasFewStreams() && !areSumsLong() ? kLongGroupRows : most;
 }
 
-/// Of trips in which rows are grouped.
+/// Where hardware follows few streams, rows are better read one by one, but for
+/// those whose sums would keep memory idle, and for those that share weights
+/// with others and are read from the second-level cache anyway.
+Value RowPipeline::areWorthGroups(OpBuilder &builder) {
+  if (!rows.hasFewStreams() || areSumsLong())
+    return arith::ConstantIntOp::create(builder, loc, 1, 1);
+  if (inputs.size() > 1)
+    return arith::ConstantIntOp::create(builder, loc, 0, 1);
+  int64_t most = target.getL1Bytes() /
+                 getElementBytes(getElementTypeOrSelf(inputs.front()));
+  return builder.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::ugt, rows.getEnd(),
+      arith::ConstantIndexOp::create(builder, loc, most));
+}
+
+Value RowPipeline::areGrouped(OpBuilder &builder) {
+  Value all = rows.getIsLarge();
+  for (Value condition : {areWorthGroups(builder), areShort(builder),
+                          rows.areWholeTiles(builder)})
+    all = builder.createOrFold<arith::AndIOp>(loc, all, condition);
+  return all;
+}
+
+/// Of trips in which rows go past the caches: a first group has none to be
+/// written beside it, and what was written is waited for at the end.
 Value RowPipeline::getRowsPerTrip(OpBuilder &builder) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -548,9 +574,9 @@ Value RowPipeline::getRowsPerTrip(OpBuilder &builder) {
 void RowPipeline::buildRows(OpBuilder &builder) {
   Value grouped = areGrouped(builder);
   Value rowsPerTrip = rows.getRowsPerTrip(builder);
-  if (getConstantIntValue(grouped) != 0)
+  if (getConstantIntValue(rows.getIsLarge()) != 0)
     rowsPerTrip = builder.createOrFold<arith::SelectOp>(
-        loc, grouped, getRowsPerTrip(builder), rowsPerTrip);
+        loc, rows.getIsLarge(), getRowsPerTrip(builder), rowsPerTrip);
   Value trips = builder.createOrFold<arith::CeilDivUIOp>(loc, rows.getNumRows(),
                                                          rowsPerTrip);
   auto visit = [&](OpBuilder &b, Location, ValueRange trip) {

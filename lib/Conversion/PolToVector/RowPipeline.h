@@ -71,9 +71,9 @@ protected:
   /// Where sums take so long that no load waits for a prefetch, it is they that
   /// prefetch the rows ahead.
   virtual bool areSumsLong() const { return false; }
-  /// How many rows a group has: as many as the hardware can follow, with all
-  /// that is read and written.
-  virtual int64_t getGroupRows() const { return inputs.size() > 1 ? 2 : 4; }
+  /// How many rows a group has: as many as hardware can follow, with all that
+  /// is read and written.
+  virtual int64_t getGroupRows() const;
   /// Prefetches what all rows share into the first-level cache.
   virtual void prefetchShared(VectorBuilder &v, Value index) {}
 
@@ -99,15 +99,18 @@ protected:
   };
   /// Sums a group, row after row.
   Summed buildSums(OpBuilder &builder, Group group);
-  /// Writes a group, vector after vector of columns.
+  /// Writes a group, vector after vector of columns, where the next one has not
+  /// been summed yet.
   void buildWrites(OpBuilder &builder, Group group, ValueRange factors,
-                   StoreKind kind);
+                   StoreKind kind, bool isNextAhead = true);
   /// Whether rows are written past the caches in groups: where results fill the
   /// last level, and rows are such that groups can do it.
   Value areGrouped(OpBuilder &builder);
   /// Does so with the rows of a range, where they are aligned and as far as
   /// whole groups go. Returns where that ends.
   Value buildGroups(OpBuilder &builder, IndexRange range, Value areGrouped);
+  /// Whether all rows of a range may be written past the caches.
+  Value areAligned(OpBuilder &builder, IndexRange range);
   /// Where the last whole group of a range ends.
   Value getWholeEnd(OpBuilder &builder, IndexRange range, int64_t groupRows);
 
@@ -144,8 +147,8 @@ private:
   class Prefetcher;
   void buildPlainRows(OpBuilder &builder, Group group, const Summed &summed);
   void buildWholeGroups(OpBuilder &builder, IndexRange range);
-  Value areAligned(OpBuilder &builder, IndexRange range);
   Value areShort(OpBuilder &builder);
+  Value areWorthGroups(OpBuilder &builder);
   int64_t getUnroll(OpBuilder &builder);
   Value getRowsPerTrip(OpBuilder &builder);
 

@@ -31,12 +31,13 @@ static constexpr int64_t kLineBytes = 64;
 /// arrays beside what is read and written.
 static constexpr int64_t kPrefetchedPart = 8;
 /// Lines that are prefetched are this far ahead at least, so that they arrive
-/// in time.
+/// in time; and where nothing else prefetches them.
 static constexpr int64_t kBytesAhead = 8192;
+static constexpr int64_t kBytesAheadAlone = 16384;
 
 Rows::Rows(OpBuilder &builder, Location loc, Value array, TargetAttr target,
            FloatType accumulation)
-    : loc(loc) {
+    : loc(loc), fewStreams(target.getRowGroup() == 1) {
   auto arrayType = cast<MemRefType>(array.getType());
   type = accumulation ? accumulation
                       : getAccumulationType(arrayType.getElementType());
@@ -126,7 +127,7 @@ Rows::Ahead Rows::getAhead(OpBuilder &builder, ValueRange arrays, Value row,
     return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
   };
   Value far = builder.createOrFold<arith::CeilDivUIOp>(
-      loc, constant(builder, kBytesAhead),
+      loc, constant(builder, fewStreams ? kBytesAheadAlone : kBytesAhead),
       multiply(rowBytes, constant(builder, distance)));
   far = multiply(far, constant(builder, distance));
   auto getRows = [&](Value isAhead) {
@@ -139,6 +140,8 @@ Rows::Ahead Rows::getAhead(OpBuilder &builder, ValueRange arrays, Value row,
       return getRow(builder, loc, array, at, length);
     });
   };
+  if (fewStreams || getConstantIntValue(isShort) == 0)
+    return {{}, getRows(staysCached)};
   return {getRows(isShort), getRows(staysCached)};
 }
 
@@ -273,7 +276,7 @@ void Rows::prefetchLines(VectorBuilder &v, ValueRange rows, Value index,
                          int64_t vector, int64_t every) const {
   for (Value row : rows)
     if (isLineStart(v, row.getType(), vector, every))
-      v.prefetch(row, index);
+      v.prefetch(row, index, getPrefetchLevel());
 }
 
 /// Loops that are left as they are: their bodies are long.
@@ -453,10 +456,15 @@ void Rows::write(OpBuilder &builder, Value row, ValueRange ahead,
       body(v, index, mask, kind);
     });
   };
-  if (getConstantIntValue(isLarge) == 0)
-    return build(builder, StoreKind::Plain);
+  chooseKind(builder, isAligned(builder, row), build);
+}
+
+void Rows::chooseKind(OpBuilder &builder, Value areAligned,
+                      function_ref<void(OpBuilder &, StoreKind)> build) const {
   Value goesPast =
-      arith::AndIOp::create(builder, loc, isLarge, isAligned(builder, row));
+      builder.createOrFold<arith::AndIOp>(loc, isLarge, areAligned);
+  if (getConstantIntValue(goesPast) == 0)
+    return build(builder, StoreKind::Plain);
   auto choice = scf::IfOp::create(builder, loc, goesPast,
                                   /*withElseRegion=*/true);
   OpBuilder then = choice.getThenBodyBuilder();

@@ -45,18 +45,22 @@ public:
   Value getNumRows() const { return numRows; }
   /// Whether what is written goes past the caches.
   Value getIsLarge() const { return isLarge; }
+  /// The least level of cache that what is needed soon is prefetched into.
+  unsigned getPrefetchLevel() const { return fewStreams ? 1 : 2; }
   /// The leading indices of a row, given its number.
   SmallVector<Value> getIndices(OpBuilder &builder, Value row) const;
   /// Rows to be prefetched while others are computed. That is done in passes,
   /// of which only the first would read from memory, and the last write to it.
   struct Ahead {
-    /// By a pass that sums: what it reads itself, which costs little, where
-    /// rows do not fit the first-level cache. There, its loads would wait for
-    /// prefetches to end.
+    /// By a pass that sums, none where its loads would wait for prefetches to
+    /// end: where rows do not fit the first-level cache, in which case it is
+    /// rows that it reads itself, or hardware follows few streams.
     SmallVector<Value> inSum;
     /// By the pass that writes.
     SmallVector<Value> inWrite;
   };
+  /// Whether hardware follows so few streams that rows are best read one by one.
+  bool hasFewStreams() const { return fewStreams; }
   /// The rows so many rows ahead of one, or a multiple of that, of each array.
   Ahead getAhead(OpBuilder &builder, ValueRange arrays, Value row,
                  int64_t distance) const;
@@ -136,6 +140,11 @@ public:
                                     StoreKind kind)>;
   void write(OpBuilder &builder, Value row, ValueRange ahead, StoreFn body);
 
+  /// Builds what stores rows, past the caches if they are large, given whether
+  /// they are aligned for it.
+  void chooseKind(OpBuilder &builder, Value areAligned,
+                  function_ref<void(OpBuilder &, StoreKind)> build) const;
+
   /// Whether a row begins where vectors may be stored past the caches.
   Value isAligned(OpBuilder &builder, Value row) const;
 
@@ -160,6 +169,7 @@ private:
   Location loc;
   FloatType type;
   int64_t lanes;
+  bool fewStreams;
   /// Vectors of a tile.
   int64_t tile = kUnroll;
   OpFoldResult length;

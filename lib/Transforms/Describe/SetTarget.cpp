@@ -57,7 +57,7 @@ struct SetTarget : pol::impl::SetTargetBase<SetTarget> {
           [&] { return mlir::emitError(module.getLoc()); }, context,
           target.getVectorBits(), target.getVectorRegisters(),
           target.getL1Bytes(), target.getL2Bytes(), target.getLlcBytes(),
-          maxWorkers.getValue(), target.getF16());
+          maxWorkers.getValue(), target.getF16(), target.getRowGroup());
     if (!target)
       return signalPassFailure();
     setTarget(module, target);
