@@ -196,16 +196,20 @@ class Tools:
     expansion: "vector", for the machine that this runs on, or "linalg".
     small_caches: bytes of the caches of such a machine, so that what is meant
       for arrays that are larger is tested with small ones; 0 for its own.
+    row_group: of that target, if it is not the machine's.
     """
 
+    # Of small caches, the first level has this much at most.
+    _LEAST_CACHE = 4096
+
     def __init__(self, pol_opt, llvm_bin, runtime, openmp, folder,
-                 expansion="vector", small_caches=0):
+                 expansion="vector", small_caches=0, row_group=None):
         self.pol_opt, self.llvm = pol_opt, Path(llvm_bin)
         # Without a name, modules keep the target that they have.
         cpu = "" if small_caches else "cpu=host "
         self.pipeline = f"--pol-to-llvm=openmp=true {cpu}expansion={expansion}"
         self.small_caches = small_caches
-        self.target = self._small_target() if small_caches else None
+        self.target = self._small_target(row_group) if small_caches else None
         self.runtime, self.openmp = Path(runtime), Path(openmp)
         self.folder = Path(folder)
         if self.runtime.is_dir():
@@ -214,15 +218,22 @@ class Tools:
         ctypes.CDLL(str(self.runtime), mode=ctypes.RTLD_GLOBAL)
         self.modules = 0
 
-    def _small_target(self):
+    def _small_target(self, row_group):
         """The attributes of a module."""
         done = subprocess.run(
             [str(self.pol_opt), "-", "--pol-set-target=cpu=host"],
             input="module {}", capture_output=True, text=True, check=True)
         line = done.stdout.splitlines()[0]
-        return re.sub(r"(l1|l2|llc)_bytes = \d+",
-                      rf"\1_bytes = {self.small_caches}",
-                      line[line.index("{"):line.rindex("{")])
+        target = line[line.index("{"):line.rindex("{")]
+        target = re.sub(r"(l2|llc)_bytes = \d+",
+                        rf"\1_bytes = {self.small_caches}", target)
+        target = re.sub(r"l1_bytes = \d+", "l1_bytes = "
+                        f"{min(self.small_caches, self._LEAST_CACHE)}", target)
+        if row_group is not None:
+            target = re.sub(r", row_group = \d+", "", target)
+            target = re.sub(r"(f16 = \w+)", rf"\1, row_group = {row_group}",
+                            target)
+        return target
 
     def set_threads(self, count):
         self._omp.omp_set_num_threads(count)

@@ -29,11 +29,11 @@ SHAPES = {
         (3, 1, 7, 31), (1, 5, 13, 17)],
 }
 STATIC_SHAPES = [(5, 257), (64, 16), (2, 3, 17), (1,), (0, 3), (3, 0)]
-# Rows that are whole tiles of vectors, in arrays of more than 64 KiB (f16: 32):
-# with caches of 64 KiB, they are written in groups.
-GROUPED_SHAPES = {1: [(16384,)], 2: [(45, 512), (26, 1088), (131, 192)],
-                  3: [(5, 9, 512)], 4: [(3, 3, 5, 512)]}
-GROUPED_CACHES = 1 << 16
+# Rows that are whole tiles of vectors, in arrays of more than 128 KiB (f16: 64):
+# with caches of 128 KiB, they are written in groups, or tile by tile.
+GROUPED_SHAPES = {1: [(32768,)], 2: [(85, 512), (35, 1088), (171, 192)],
+                  3: [(5, 17, 512)], 4: [(3, 6, 5, 512)]}
+GROUPED_CACHES = 1 << 17
 LONG_ROWS = (2, 100003)
 MANY_ROWS = (65537, 3)
 # Sizes that norms are known to be tried at elsewhere.

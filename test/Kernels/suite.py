@@ -242,6 +242,9 @@ def arguments(description):
                         default="vector", help="how kernels are expanded")
     parser.add_argument("--small-caches", type=int, default=0, metavar="BYTES",
                         help="compile for caches that arrays do not fit")
+    parser.add_argument("--row-group", type=int, metavar="ROWS",
+                        help="with small caches: how many rows that go past "
+                             "them are best read side by side")
     parser.add_argument("--keep", help="a folder for modules, kept")
     parser.add_argument("--verbose", action="store_true",
                         help="print what is called, before it is")
@@ -287,7 +290,7 @@ def run_part(options, folder, name, part, called):
     begin = time.monotonic()
     tools = Tools(options.pol_opt, options.llvm_bin, options.runtime,
                   options.openmp, options.keep or folder, options.expansion,
-                  options.small_caches)
+                  options.small_caches, options.row_group)
     workspace.use_target(options.pol_opt, options.expansion)
     suite = Suite(tools, seed=1)
 

@@ -211,6 +211,9 @@ void NormGrad::write(VectorBuilder &v, ArrayRef<Row> group,
 // With sums over rows
 //===----------------------------------------------------------------------===//
 
+/// Rows that are summed before they are written, tile by tile of columns.
+static constexpr int64_t kTiledRows = 4;
+
 /// Walks through some rows in groups, and through those that are left one by
 /// one: none in the shadow of others.
 void NormGrad::buildInOrder(OpBuilder &builder, IndexRange range) {
@@ -219,21 +222,28 @@ void NormGrad::buildInOrder(OpBuilder &builder, IndexRange range) {
   if (op.dx && rows.hasFewStreams())
     aligned = areAligned(builder, range);
   auto build = [&](Value begin, Value end, int64_t count) {
-    buildLoop(builder, loc, begin, end, count,
-              [&](OpBuilder &b, Location, ValueRange first) {
-                Group group{first.front(), count};
-                Summed summed = buildSums(b, group);
-                rows.chooseKind(b, aligned, [&](OpBuilder &inner,
-                                                StoreKind kind) {
-                  buildWrites(inner, group, summed.factors, kind);
-                });
-              });
+    buildLoop(
+        builder, loc, begin, end, count,
+        [&](OpBuilder &b, Location, ValueRange first) {
+          Group group{first.front(), count};
+          Summed summed = buildSums(b, group);
+          rows.chooseKind(b, aligned, [&](OpBuilder &inner, StoreKind kind) {
+            if (rows.hasFewStreams() && count > 1)
+              return buildTiledWrites(inner, group, summed.factors, kind);
+            buildWrites(inner, group, summed.factors, kind);
+          });
+        });
   };
-  int64_t groupRows = getGroupRows();
+  int64_t groupRows = rows.hasFewStreams() ? kTiledRows : getGroupRows();
   Value wholeEnd = getWholeEnd(builder, range, groupRows);
+  if (rows.hasFewStreams()) {
+    Value areTiles = builder.createOrFold<arith::AndIOp>(
+        loc, areTiled(builder), areShort(builder, groupRows));
+    wholeEnd = builder.createOrFold<arith::SelectOp>(loc, areTiles, wholeEnd,
+                                                     range.begin);
+  }
   build(range.begin, wholeEnd, groupRows);
-  if (groupRows > 1)
-    build(wholeEnd, range.end, 1);
+  build(wholeEnd, range.end, 1);
   rows.fenceStores(builder);
 }
 

@@ -33,6 +33,8 @@ static constexpr int64_t kElementsAhead = 512;
 static constexpr int64_t kVectorsAhead = 4;
 /// Long rows that share weights, where hardware follows few streams.
 static constexpr int64_t kLongGroupRows = 4;
+/// Columns of rows that are written one after the other.
+static constexpr int64_t kTileColumns = 1024;
 
 RowPipeline::Row RowPipeline::getRow(OpBuilder &builder, ValueRange at,
                                      Value slot) {
@@ -310,7 +312,8 @@ void RowPipeline::Prefetcher::prefetch(VectorBuilder &v, Value index) {
       continue;
     Value after = arith::AddIOp::create(builder, loc, column, shift);
     Value target = arith::SelectOp::create(builder, loc, isPast, after, column);
-    v.prefetch(row, target, near.empty() ? pipeline.rows.getPrefetchLevel() : 2);
+    v.prefetch(row, target,
+               near.empty() ? pipeline.rows.getPrefetchLevel() : 2);
   }
   if (!near.empty()) {
     Value last =
@@ -391,6 +394,41 @@ void RowPipeline::buildWrites(OpBuilder &builder, Group group,
         write(v, written, factors, index, mask, kind);
       },
       /*unroll=*/group.count == 1 ? Rows::kUnroll : 1);
+}
+
+void RowPipeline::buildTiledWrites(OpBuilder &builder, Group group,
+                                   ValueRange factorsOfGroup, StoreKind kind) {
+  auto writeTile = [&](OpBuilder &outer, Location, ValueRange begin) {
+    IndexRange columns =
+        pol::buildBlock(outer, loc, begin.front(), rows.getEnd(), kTileColumns);
+    forEachSlot(outer, group, {},
+                [&](OpBuilder &b, Value number, const Row &row,
+                    MutableArrayRef<Value>) {
+                  SmallVector<Value> ahead;
+                  if (getConstantIntValue(rows.getIsLarge()) != 0)
+                    ahead =
+                        rows.getAhead(b, inputs, number, group.count).inWrite;
+                  SmallVector<Value> factors = splat(
+                      rows.vectors(b), take(b, loc, factorsOfGroup, row.slot));
+                  int64_t vector = 0;
+                  rows.forEachTile(
+                      b, columns, Rows::kUnroll,
+                      [&](VectorBuilder &v, ValueRange indices, Value mask) {
+                        for (Value index : indices) {
+                          rows.prefetchLines(v, ahead, index, vector++);
+                          write(v, row, factors, index, mask, kind);
+                        }
+                      });
+                });
+  };
+  buildLoop(builder, loc, arith::ConstantIndexOp::create(builder, loc, 0),
+            rows.getEnd(), kTileColumns, writeTile);
+}
+
+Value RowPipeline::areTiled(OpBuilder &builder) {
+  return builder.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::ugt, rows.getEnd(),
+      arith::ConstantIndexOp::create(builder, loc, kTileColumns));
 }
 
 /// Writes those rows of a group that have not been written, one by one: there
@@ -507,13 +545,11 @@ Value RowPipeline::areAligned(OpBuilder &builder, IndexRange range) {
   return loop.getResult(0);
 }
 
-/// Whether the second-level cache holds the rows of three groups: those that
-/// are written and summed, and what is prefetched.
-Value RowPipeline::areShort(OpBuilder &builder) {
+Value RowPipeline::areShort(OpBuilder &builder, int64_t groupRows) {
   int64_t bytes = 0;
   for (Value input : inputs)
     bytes += getElementBytes(getElementTypeOrSelf(input));
-  int64_t most = target.getL2Bytes() / (3 * getGroupRows() * bytes);
+  int64_t most = target.getL2Bytes() / (3 * groupRows * bytes);
   return builder.createOrFold<arith::CmpIOp>(
       loc, arith::CmpIPredicate::ule, rows.getEnd(),
       arith::ConstantIndexOp::create(builder, loc, most));
@@ -543,8 +579,9 @@ Value RowPipeline::areWorthGroups(OpBuilder &builder) {
 
 Value RowPipeline::areGrouped(OpBuilder &builder) {
   Value all = rows.getIsLarge();
-  for (Value condition : {areWorthGroups(builder), areShort(builder),
-                          rows.areWholeTiles(builder)})
+  for (Value condition :
+       {areWorthGroups(builder), areShort(builder, getGroupRows()),
+        rows.areWholeTiles(builder)})
     all = builder.createOrFold<arith::AndIOp>(loc, all, condition);
   return all;
 }

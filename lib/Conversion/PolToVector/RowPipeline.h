@@ -103,12 +103,21 @@ protected:
   /// been summed yet.
   void buildWrites(OpBuilder &builder, Group group, ValueRange factors,
                    StoreKind kind, bool isNextAhead = true);
+  /// The same by tiles of columns, in each of which it is row after row: what
+  /// they share stays in the first-level cache.
+  void buildTiledWrites(OpBuilder &builder, Group group, ValueRange factors,
+                        StoreKind kind);
   /// Whether rows are written past the caches in groups: where results fill the
   /// last level, and rows are such that groups can do it.
   Value areGrouped(OpBuilder &builder);
   /// Does so with the rows of a range, where they are aligned and as far as
   /// whole groups go. Returns where that ends.
   Value buildGroups(OpBuilder &builder, IndexRange range, Value areGrouped);
+  /// Whether the second-level cache holds the rows of three such groups: those
+  /// that are written and summed, and what is prefetched.
+  Value areShort(OpBuilder &builder, int64_t groupRows);
+  /// Whether rows are longer than one tile of columns.
+  Value areTiled(OpBuilder &builder);
   /// Whether all rows of a range may be written past the caches.
   Value areAligned(OpBuilder &builder, IndexRange range);
   /// Where the last whole group of a range ends.
@@ -147,7 +156,6 @@ private:
   class Prefetcher;
   void buildPlainRows(OpBuilder &builder, Group group, const Summed &summed);
   void buildWholeGroups(OpBuilder &builder, IndexRange range);
-  Value areShort(OpBuilder &builder);
   Value areWorthGroups(OpBuilder &builder);
   int64_t getUnroll(OpBuilder &builder);
   Value getRowsPerTrip(OpBuilder &builder);

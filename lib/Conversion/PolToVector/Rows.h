@@ -59,7 +59,8 @@ public:
     /// By the pass that writes.
     SmallVector<Value> inWrite;
   };
-  /// Whether hardware follows so few streams that rows are best read one by one.
+  /// Whether hardware follows so few streams that rows are best read one by
+  /// one.
   bool hasFewStreams() const { return fewStreams; }
   /// The rows so many rows ahead of one, or a multiple of that, of each array.
   Ahead getAhead(OpBuilder &builder, ValueRange arrays, Value row,
