@@ -18,10 +18,12 @@
 using namespace mlir;
 using namespace mlir::pol;
 
-/// Keys of a tile: their scores, with those of the queries, stay in the first
-/// cache.
+/// Keys of a tile: their scores stay in the first-level cache, if not all that
+/// is multiplied does; and where that cache is larger.
 static constexpr int64_t kKeysPerTile = 64;
-/// There are two tiles of the gradients: 8 rows fill them, and 6.
+static constexpr int64_t kKeysPerLargerTile = 128;
+static constexpr int64_t kLargerL1Bytes = 48 * 1024;
+/// There are two tiles of the gradients: 4 or 8 rows fill them, and 6.
 static constexpr int64_t kKeysPerGradTile = 72;
 /// The longer, the less often queries are packed for others; the sums stay in
 /// the second cache.
@@ -30,12 +32,16 @@ static constexpr int64_t kSummedKeys = 4 * kKeysPerGradTile;
 AttentionTiling::AttentionTiling(TargetAttr target, FloatType accumulation)
     : lanes(target.getVectorBits() / accumulation.getWidth()) {
   // Of 32 registers 8×3 hold sums, of 16 those of 6×2: the others are for the
-  // vectors and the number that are multiplied.
+  // vectors and the number that are multiplied. Of the widest vectors, two are
+  // multiplied at a time at most, so that 4×4 sums are enough, and fill blocks
+  // of queries whose number is a power of two.
   bool hasMany = target.getVectorRegisters() >= 32;
-  vectors = hasMany ? 3 : 2;
-  rows = hasMany ? 8 : 6;
+  bool isWidest = hasMany && target.getVectorBits() >= 512;
+  vectors = isWidest ? 4 : hasMany ? 3 : 2;
+  rows = isWidest ? 4 : hasMany ? 8 : 6;
   queries = lanes * vectors;
-  keys = kKeysPerTile;
+  keys =
+      target.getL1Bytes() >= kLargerL1Bytes ? kKeysPerLargerTile : kKeysPerTile;
   gradKeys = kKeysPerGradTile;
   keyRows = 6;
   columnVectors = hasMany ? 4 : 2;

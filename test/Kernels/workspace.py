@@ -3,9 +3,7 @@
 import re
 import subprocess
 
-# What the targets' register tiles are: vectors of queries, and rows.
-_TILES = {True: (3, 8), False: (2, 6)}
-_KEYS, _GRAD_KEYS, _SUMMED_KEYS = 64, 72, 288
+_GRAD_KEYS, _SUMMED_KEYS = 72, 288
 _ALIGNMENT = 64
 
 # Without a target, the reference expansion works in nothing.
@@ -25,6 +23,18 @@ def use_target(pol_opt, expansion):
                re.findall(r"(\w+) = (\d+)", done.stdout)}
 
 
+def _tile():
+    """What a register tile of the target is: vectors of queries, and rows."""
+    if _target["vector_registers"] < 32:
+        return 2, 6
+    return (4, 4) if _target["vector_bits"] >= 512 else (3, 8)
+
+
+def _keys():
+    """Of a tile of scores."""
+    return 128 if _target["l1_bytes"] >= 48 * 1024 else 64
+
+
 def _up(value, multiple):
     return -(-value // multiple) * multiple
 
@@ -33,7 +43,7 @@ def _shape(lines, others=0):
     """Lines are as long as a block of queries, which the function is given."""
     if _target is None:
         return (0, 0)
-    vectors, rows = _TILES[_target["vector_registers"] >= 32]
+    vectors, rows = _tile()
     queries = vectors * _target["vector_bits"] // 32
     return (_target["max_workers"],
             _up(lines(rows) * queries + others, _ALIGNMENT))
@@ -42,7 +52,7 @@ def _shape(lines, others=0):
 def shape(depth, value_depth):
     """Of `workspace`."""
     return _shape(lambda rows: depth + 2 * _up(value_depth, rows)
-                  + _up(_KEYS, rows))
+                  + _up(_keys(), rows))
 
 
 def grad_shape(depth, value_depth, keys):

@@ -27,7 +27,7 @@
 // V4-LABEL: attention:
 // V4: vfmadd231ps {{.*}}%zmm
 // V4-NOT: (%rsp)
-// V4-COUNT-23: vfmadd231ps {{.*}}%zmm
+// V4-COUNT-15: vfmadd231ps {{.*}}%zmm
 
 // NEON-LABEL: attention:
 // NEON: fmla v{{[0-9]+}}.4s

@@ -28,8 +28,8 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // for softmax, 2018; Dao, FlashAttention-2, 2023). Sums are those of a tile, of
 // some tiles, and of all: an addend goes through few additions.
 
-/// Tiles whose sums are added up by themselves.
-static constexpr int64_t kTilesPerPart = 16;
+/// Keys whose sums are added up by themselves, some tiles.
+static constexpr int64_t kKeysPerPart = 1024;
 
 namespace {
 /// What is known of some keys' scores: the largest one, the sum of the weights
@@ -136,7 +136,7 @@ void Forward::buildBlock(OpBuilder &builder, Value worker,
                     tiles.queriesAt);
   tiles.clearRows(builder, worker, resultAt, scores.valueDepth);
   IndexBounds keys = tiles.getKeys(builder, block);
-  int64_t size = kTilesPerPart * tiles.tiling.keys;
+  int64_t size = kKeysPerPart;
   auto loop = scf::ForOp::create(
       builder, loc, keys.begin, keys.end, tiles.constant(builder, size),
       Softmax::getEmpty(v, numVectors).getValues(),

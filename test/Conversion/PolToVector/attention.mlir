@@ -10,7 +10,7 @@
 // REFERENCE-NOT: vector.fma
 
 // Workers share blocks of queries. Products of queries and keys are summed in a
-// register tile of 6 by 2 vectors, 8 by 3 where there are 32 registers; so are
+// register tile of 6 by 2 vectors, 4 by 4 of the widest ones; so are
 // those of weights and values. Without a mask nothing is looked for.
 
 // CHECK-LABEL: func.func @all(
@@ -37,11 +37,11 @@
 // CHECK-NOT:     pol.attention
 
 // V4-LABEL: func.func @all(
-// V4:         %{{.+}}:24 = scf.for
-// V4-COUNT-24:  vector.fma %{{.+}} : vector<16xf32>
+// V4:         %{{.+}}:16 = scf.for
+// V4-COUNT-16:  vector.fma %{{.+}} : vector<16xf32>
 // V4-NEXT:      scf.yield
-// V4:         %{{.+}}:24 = scf.for
-// V4-COUNT-24:  vector.fma %{{.+}} : vector<16xf32>
+// V4:         %{{.+}}:16 = scf.for
+// V4-COUNT-16:  vector.fma %{{.+}} : vector<16xf32>
 // V4-NEXT:      scf.yield
 func.func @all(%q: memref<1x2x?x64xf32>, %k: memref<1x2x?x64xf32>,
                %o: memref<1x2x?x64xf32>, %w: memref<?x?xf32>) {
