@@ -17,5 +17,7 @@ fi
 "$scripts/build.sh" "$preset"
 
 cd "$scripts/.."
-# At its end ctest prints the tests of each label with their time.
-ctest --preset "$preset" --output-on-failure --no-tests=error "$@"
+# As many at a time as there are processors; those that take several say so. At
+# its end ctest prints the tests of each label with their time.
+ctest --preset "$preset" --parallel "${CTEST_PARALLEL_LEVEL:-$(nproc)}" \
+  --output-on-failure --no-tests=error "$@"

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <limits>
 
@@ -23,6 +24,8 @@ using namespace mlir;
 using namespace mlir::pol;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Columns of rows that are converted on the stack, at most: 4 KiB of f32.
+static constexpr int64_t kConvertedColumns = 128;
 
 bool mlir::pol::hasWorkspace(Operation *op, Value workspace) {
   return workspace && hasVectorRows(workspace) && lookupTarget(op) &&
@@ -53,6 +56,10 @@ void ScoreTiles::forEachItem(
   Value one = constant(builder, 1), zero = constant(builder, 0);
   Value numWorkers = getNumWorkers(builder);
   auto buildWorker = [&](OpBuilder &b0, Location, ValueRange worker) {
+    converted = memref::AllocaOp::create(
+        b0, loc,
+        MemRefType::get({tiling.rows, kConvertedColumns}, scores.getType()),
+        b0.getI64IntegerAttr(64));
     auto visit = [&](OpBuilder &b, Location, Value number, ValueRange before) {
       Sequence sequence = scores.getSequence(b, number);
       Value count = getCount(b, sequence);
@@ -238,6 +245,34 @@ Value ScoreTiles::hasStrange(OpBuilder &builder, Value rows, Value columns,
 // Products
 //===----------------------------------------------------------------------===//
 
+bool ScoreTiles::areConverted(const Factors &factors) const {
+  std::optional<int64_t> columns = getConstantIntValue(factors.columns);
+  return getElementTypeOrSelf(factors.array) != scores.getType() && columns &&
+         *columns <= kConvertedColumns;
+}
+
+void ScoreTiles::convertRows(OpBuilder &builder, const Factors &factors,
+                             ArrayRef<SmallVector<Value>> places) {
+  int64_t end = *getConstantIntValue(factors.columns);
+  auto convert = [&](OpBuilder &b, Value column, Value mask) {
+    VectorBuilder v = vectors(b);
+    for (auto [row, place] : llvm::enumerate(places))
+      v.store(v.load(factors.array, append(place, column), mask), converted,
+              {constant(b, row), column}, mask);
+  };
+  int64_t whole = end / tiling.lanes * tiling.lanes;
+  buildLoop(builder, loc, constant(builder, 0), constant(builder, whole),
+            tiling.lanes, [&](OpBuilder &b, Location, ValueRange column) {
+              convert(b, column.front(), Value());
+            });
+  if (whole == end)
+    return;
+  Value mask =
+      vector::CreateMaskOp::create(builder, loc, vectors(builder).getMaskType(),
+                                   constant(builder, end - whole));
+  convert(builder, constant(builder, whole), mask);
+}
+
 SmallVector<Value> ScoreTiles::multiply(OpBuilder &builder,
                                         const QueryBlock &block,
                                         const KeyTile &tile, Value worker,
@@ -257,9 +292,16 @@ SmallVector<Value> ScoreTiles::multiply(OpBuilder &builder,
                                         tile.begin);
       places.push_back(getKeyPlace(b, block, key));
     }
+    bool isConverted = areConverted(factors);
+    if (isConverted)
+      convertRows(b, factors, places);
     SmallVector<Value> products = registers.sumBlocks(
         b, {zero, factors.columns},
-        [&](OpBuilder &inner, Value column, int64_t row) {
+        [&](OpBuilder &inner, Value column, int64_t row) -> Value {
+          if (isConverted)
+            return memref::LoadOp::create(
+                inner, loc, converted,
+                ValueRange{constant(inner, row), column});
           return FloatBuilder{inner, loc, scores.getType()}.load(
               factors.array, append(places[row], column));
         },

@@ -203,6 +203,11 @@ public:
   Value queriesAt, scoresAt;
 
 private:
+  /// Whether the rows of an array that are multiplied are better converted as
+  /// vectors than number by number.
+  bool areConverted(const Factors &factors) const;
+  void convertRows(OpBuilder &builder, const Factors &factors,
+                   ArrayRef<SmallVector<Value>> places);
   Value getWholeColumns(OpBuilder &builder, Value array, Value columns) const;
   void
   forEachSquare(OpBuilder &builder, Value queries, Value columns,
@@ -222,6 +227,9 @@ private:
                                  Value worker);
   SmallVector<Value> findKept(OpBuilder &builder, const QueryBlock &block,
                               const KeyTile &tile);
+
+  /// A worker's rows of keys that are converted; null until there is a worker.
+  Value converted;
 };
 
 } // namespace mlir::pol
