@@ -72,7 +72,8 @@ public:
               getPlace(builder, places.queries),
               getPlace(builder, places.scores)),
         resultAt(getPlace(builder, places.result)),
-        partAt(getPlace(builder, places.part)), numVectors(tiling.vectors) {}
+        partAt(isOnePart() ? resultAt : getPlace(builder, places.part)),
+        numVectors(tiling.vectors) {}
 
   void build(OpBuilder &builder) {
     if (op.getPacked())
@@ -92,7 +93,14 @@ public:
   }
 
 private:
+  /// Whether all keys are one part, which then is the result.
+  bool isOnePart() const {
+    std::optional<int64_t> keys = getConstantIntValue(scores.keys);
+    return keys && *keys <= kKeysPerPart;
+  }
   void buildBlock(OpBuilder &builder, Value worker, const QueryBlock &block);
+  Softmax buildParts(OpBuilder &builder, Value worker, const QueryBlock &block,
+                     IndexBounds keys);
   void clearOthers(OpBuilder &builder);
   Softmax buildPart(OpBuilder &builder, Value worker, const QueryBlock &block,
                     IndexBounds keys);
@@ -131,22 +139,28 @@ private:
 
 void Forward::buildBlock(OpBuilder &builder, Value worker,
                          const QueryBlock &block) {
-  VectorBuilder v = tiles.vectors(builder);
   tiles.packQueries(builder, block, op.getQ(), scores.depth, worker,
                     tiles.queriesAt);
-  tiles.clearRows(builder, worker, resultAt, scores.valueDepth);
   IndexBounds keys = tiles.getKeys(builder, block);
-  int64_t size = kKeysPerPart;
+  writeResult(builder, worker, block,
+              isOnePart() ? buildPart(builder, worker, block, keys)
+                          : buildParts(builder, worker, block, keys));
+}
+
+Softmax Forward::buildParts(OpBuilder &builder, Value worker,
+                            const QueryBlock &block, IndexBounds keys) {
+  tiles.clearRows(builder, worker, resultAt, scores.valueDepth);
   auto loop = scf::ForOp::create(
-      builder, loc, keys.begin, keys.end, tiles.constant(builder, size),
-      Softmax::getEmpty(v, numVectors).getValues(),
+      builder, loc, keys.begin, keys.end, tiles.constant(builder, kKeysPerPart),
+      Softmax::getEmpty(tiles.vectors(builder), numVectors).getValues(),
       [&](OpBuilder &b, Location, Value begin, ValueRange running) {
-        IndexRange range = pol::buildBlock(b, loc, begin, keys.end, size);
+        IndexRange range =
+            pol::buildBlock(b, loc, begin, keys.end, kKeysPerPart);
         Softmax part = buildPart(b, worker, block, {range.begin, range.end});
         Softmax all = addPart(b, worker, Softmax(running), part);
         scf::YieldOp::create(b, loc, all.getValues());
       });
-  writeResult(builder, worker, block, Softmax(loop.getResults()));
+  return Softmax(loop.getResults());
 }
 
 Softmax Forward::buildPart(OpBuilder &builder, Value worker,

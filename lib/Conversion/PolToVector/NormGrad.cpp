@@ -244,7 +244,8 @@ void NormGrad::buildInOrder(OpBuilder &builder, IndexRange range) {
   }
   build(range.begin, wholeEnd, groupRows);
   build(wholeEnd, range.end, 1);
-  rows.fenceStores(builder);
+  if (rows.hasFewStreams())
+    rows.fenceStores(builder);
 }
 
 /// Groups of a block are the same ones, however they are walked through.
