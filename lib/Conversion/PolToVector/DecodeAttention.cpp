@@ -64,6 +64,8 @@ private:
   SmallVector<Value> getAhead(OpBuilder &builder, ValueRange row);
   Value buildProducts(OpBuilder &builder, ValueRange query, IndexRange block,
                       Value first);
+  Value buildProducts(OpBuilder &builder, ValueRange query,
+                      ArrayRef<SmallVector<Value>> keys, bool arePrefetched);
   Value
   overBlock(OpBuilder &builder, IndexRange block, Value initial,
             function_ref<Value(OpBuilder &, Value place, Value running)> body);
@@ -124,31 +126,51 @@ void VectorSplit::clear(OpBuilder &builder, ValueRange query) {
 }
 
 /// A key's row that is soon to be read, where keys lie one behind the other.
+/// There may be no such row: what is prefetched need not be there.
 SmallVector<Value> VectorSplit::getAhead(OpBuilder &builder, ValueRange row) {
   SmallVector<Value> ahead(row);
-  Value last = arith::SubIOp::create(builder, loc, decoding.capacity,
-                                     decoding.constant(builder, 1));
-  ahead.back() =
-      buildMin(builder, loc, last,
-               arith::AddIOp::create(builder, loc, row.back(),
-                                     decoding.constant(builder, kKeysAhead)));
+  ahead.back() = arith::AddIOp::create(builder, loc, row.back(),
+                                       decoding.constant(builder, kKeysAhead));
   return ahead;
 }
 
 /// Σ q·k of as many keys of a block as there are lanes, from one on; behind the
-/// last one, that of the last one once more.
+/// last one, that of the last one once more. Where none is behind it and keys
+/// lie one behind the other, one address is enough for all.
 Value VectorSplit::buildProducts(OpBuilder &builder, ValueRange query,
                                  IndexRange block, Value first) {
   Value last = arith::SubIOp::create(builder, loc, block.end,
                                      decoding.constant(builder, 1));
-  SmallVector<SmallVector<Value>> keys;
-  for (int64_t i = 0; i < lanes; ++i) {
-    Value key = arith::AddIOp::create(builder, loc, first,
-                                      decoding.constant(builder, i));
-    keys.push_back(rows.get(builder, buildMin(builder, loc, key, last)));
-  }
+  auto getKeys = [&](OpBuilder &b, bool areAll) {
+    SmallVector<SmallVector<Value>> keys;
+    for (int64_t i = 0; i < lanes; ++i) {
+      Value key = arith::AddIOp::create(b, loc, first, decoding.constant(b, i));
+      keys.push_back(rows.get(b, areAll ? key : buildMin(b, loc, key, last)));
+    }
+    return keys;
+  };
+  if (decoding.pageSize)
+    return buildProducts(builder, query, getKeys(builder, /*areAll=*/false),
+                         /*arePrefetched=*/false);
+  Value end = arith::AddIOp::create(builder, loc, first,
+                                    decoding.constant(builder, lanes));
+  Value areAll = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                       end, block.end);
+  auto build = [&](bool isSo) {
+    return [&, isSo](OpBuilder &b, Location) {
+      Value products = buildProducts(b, query, getKeys(b, isSo), isSo);
+      scf::YieldOp::create(b, loc, products);
+    };
+  };
+  return scf::IfOp::create(builder, loc, areAll, build(true), build(false))
+      .getResult(0);
+}
+
+Value VectorSplit::buildProducts(OpBuilder &builder, ValueRange query,
+                                 ArrayRef<SmallVector<Value>> keys,
+                                 bool arePrefetched) {
   SmallVector<SmallVector<Value>> ahead;
-  if (!decoding.pageSize)
+  if (arePrefetched)
     for (ValueRange key : keys)
       ahead.push_back(getAhead(builder, key));
   SmallVector<Value> zeros(lanes, vectors(builder).constant(0.0));
