@@ -209,13 +209,15 @@ def svg(results):
     limits = results["limits"]
     height = max(900, int(_TOP + 40 + len(rows) * _LINE + 30))
     axes = _Axes([p[0] for p in found], [*rates, limits["fma"] / 1e9], height)
+    threads = results["threads"]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" '
         f'height="{height}" viewBox="0 0 {_WIDTH} {height}" '
         'font-family="DejaVu Sans, Helvetica, Arial, sans-serif">',
         f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
-        _text(_LEFT, 30, f"{results['cpu']}, {results['threads']} threads: pol "
-              "and the best of its peers", 16)]
+        _text(_LEFT, 30, f"{results['cpu']}, {threads} "
+              f"thread{'s' if threads > 1 else ''}: pol and the best of its "
+              "peers", 16)]
     parts += _grid(axes) + _roofs(axes, limits)
     markers, wanted, occupied = [], [], []
     for i, (row, (x, pol, peer)) in enumerate(zip(rows, found)):
