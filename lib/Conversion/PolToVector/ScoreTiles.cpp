@@ -56,10 +56,12 @@ void ScoreTiles::forEachItem(
   Value one = constant(builder, 1), zero = constant(builder, 0);
   Value numWorkers = getNumWorkers(builder);
   auto buildWorker = [&](OpBuilder &b0, Location, ValueRange worker) {
-    converted = memref::AllocaOp::create(
-        b0, loc,
-        MemRefType::get({tiling.rows, kConvertedColumns}, scores.getType()),
-        b0.getI64IntegerAttr(64));
+    if (isConverted(scores.getInputs().k, scores.depth) ||
+        isConverted(scores.getInputs().v, scores.valueDepth))
+      converted = memref::AllocaOp::create(
+          b0, loc,
+          MemRefType::get({tiling.rows, kConvertedColumns}, scores.getType()),
+          b0.getI64IntegerAttr(64));
     auto visit = [&](OpBuilder &b, Location, Value number, ValueRange before) {
       Sequence sequence = scores.getSequence(b, number);
       Value count = getCount(b, sequence);
@@ -245,32 +247,32 @@ Value ScoreTiles::hasStrange(OpBuilder &builder, Value rows, Value columns,
 // Products
 //===----------------------------------------------------------------------===//
 
-bool ScoreTiles::areConverted(const Factors &factors) const {
-  std::optional<int64_t> columns = getConstantIntValue(factors.columns);
-  return getElementTypeOrSelf(factors.array) != scores.getType() && columns &&
-         *columns <= kConvertedColumns;
+bool ScoreTiles::isConverted(Value array, Value columns) const {
+  std::optional<int64_t> known = getConstantIntValue(columns);
+  return hasVectorRows(array) &&
+         getElementTypeOrSelf(array) != scores.getType() && known &&
+         *known <= kConvertedColumns;
 }
 
 void ScoreTiles::convertRows(OpBuilder &builder, const Factors &factors,
                              ArrayRef<SmallVector<Value>> places) {
-  int64_t end = *getConstantIntValue(factors.columns);
   auto convert = [&](OpBuilder &b, Value column, Value mask) {
     VectorBuilder v = vectors(b);
     for (auto [row, place] : llvm::enumerate(places))
       v.store(v.load(factors.array, append(place, column), mask), converted,
               {constant(b, row), column}, mask);
   };
-  int64_t whole = end / tiling.lanes * tiling.lanes;
-  buildLoop(builder, loc, constant(builder, 0), constant(builder, whole),
-            tiling.lanes, [&](OpBuilder &b, Location, ValueRange column) {
+  Value whole = getWholeColumns(builder, factors.array, factors.columns);
+  buildLoop(builder, loc, constant(builder, 0), whole, tiling.lanes,
+            [&](OpBuilder &b, Location, ValueRange column) {
               convert(b, column.front(), Value());
             });
-  if (whole == end)
+  Value left = builder.createOrFold<arith::SubIOp>(loc, factors.columns, whole);
+  if (getConstantIntValue(left) == 0)
     return;
-  Value mask =
-      vector::CreateMaskOp::create(builder, loc, vectors(builder).getMaskType(),
-                                   constant(builder, end - whole));
-  convert(builder, constant(builder, whole), mask);
+  Value mask = vector::CreateMaskOp::create(
+      builder, loc, vectors(builder).getMaskType(), left);
+  convert(builder, whole, mask);
 }
 
 SmallVector<Value> ScoreTiles::multiply(OpBuilder &builder,
@@ -292,13 +294,13 @@ SmallVector<Value> ScoreTiles::multiply(OpBuilder &builder,
                                         tile.begin);
       places.push_back(getKeyPlace(b, block, key));
     }
-    bool isConverted = areConverted(factors);
-    if (isConverted)
+    bool areConverted = isConverted(factors.array, factors.columns);
+    if (areConverted)
       convertRows(b, factors, places);
     SmallVector<Value> products = registers.sumBlocks(
         b, {zero, factors.columns},
         [&](OpBuilder &inner, Value column, int64_t row) -> Value {
-          if (isConverted)
+          if (areConverted)
             return memref::LoadOp::create(
                 inner, loc, converted,
                 ValueRange{constant(inner, row), column});

@@ -203,9 +203,9 @@ public:
   Value queriesAt, scoresAt;
 
 private:
-  /// Whether the rows of an array that are multiplied are better converted as
-  /// vectors than number by number.
-  bool areConverted(const Factors &factors) const;
+  /// Whether rows of so many columns, of k or v, are converted as vectors
+  /// before they are multiplied, not number by number.
+  bool isConverted(Value array, Value columns) const;
   void convertRows(OpBuilder &builder, const Factors &factors,
                    ArrayRef<SmallVector<Value>> places);
   Value getWholeColumns(OpBuilder &builder, Value array, Value columns) const;
@@ -228,7 +228,7 @@ private:
   SmallVector<Value> findKept(OpBuilder &builder, const QueryBlock &block,
                               const KeyTile &tile);
 
-  /// A worker's rows of keys that are converted; null until there is a worker.
+  /// A worker's rows of keys that are converted, null where none are.
   Value converted;
 };
 
