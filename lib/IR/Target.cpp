@@ -30,10 +30,13 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t l1Bytes, int64_t l2Bytes,
                                  int64_t llcBytes, int64_t maxWorkers, bool,
                                  int64_t rowGroup) {
-  if (!llvm::isPowerOf2_64(vectorBits) || vectorBits < 128 || vectorBits > 2048)
-    return emitError() << "expected vector_bits to be a power of two, 128 to "
-                          "2048, but got "
-                       << vectorBits;
+  auto verifyPower = [&](StringRef name, int64_t value, int64_t least,
+                         int64_t most) -> LogicalResult {
+    if (llvm::isPowerOf2_64(value) && value >= least && value <= most)
+      return success();
+    return emitError() << "expected " << name << " to be a power of two, "
+                       << least << " to " << most << ", but got " << value;
+  };
   auto verifyRange = [&](StringRef name, int64_t value, int64_t least,
                          int64_t most) -> LogicalResult {
     if (value >= least && value <= most)
@@ -43,18 +46,13 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   };
   constexpr int64_t mostBytes = int64_t(1) << 40;
   return failure(
+      failed(verifyPower("vector_bits", vectorBits, 128, 2048)) ||
       failed(verifyRange("vector_registers", vectorRegisters, 8, 256)) ||
       failed(verifyRange("l1_bytes", l1Bytes, 4096, mostBytes)) ||
       failed(verifyRange("l2_bytes", l2Bytes, l1Bytes, mostBytes)) ||
       failed(verifyRange("llc_bytes", llcBytes, l2Bytes, mostBytes)) ||
       failed(verifyRange("max_workers", maxWorkers, 1, 65536)) ||
-      failed(verifyRange("row_group", rowGroup, 1, 8)) ||
-      failed(llvm::isPowerOf2_64(rowGroup)
-                 ? success()
-                 : LogicalResult(emitError()
-                                 << "expected row_group to be a power of two, "
-                                    "but got "
-                                 << rowGroup)));
+      failed(verifyPower("row_group", rowGroup, 1, 8)));
 }
 
 //===----------------------------------------------------------------------===//

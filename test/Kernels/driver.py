@@ -199,8 +199,8 @@ class Tools:
     row_group: of that target, if it is not the machine's.
     """
 
-    # Of small caches, the first level has this much at most.
-    _LEAST_CACHE = 4096
+    # Bytes that the first level of small caches has at most.
+    _MOST_L1 = 4096
 
     def __init__(self, pol_opt, llvm_bin, runtime, openmp, folder,
                  expansion="vector", small_caches=0, row_group=None):
@@ -228,7 +228,7 @@ class Tools:
         target = re.sub(r"(l2|llc)_bytes = \d+",
                         rf"\1_bytes = {self.small_caches}", target)
         target = re.sub(r"l1_bytes = \d+", "l1_bytes = "
-                        f"{min(self.small_caches, self._LEAST_CACHE)}", target)
+                        f"{min(self.small_caches, self._MOST_L1)}", target)
         if row_group is not None:
             target = re.sub(r", row_group = \d+", "", target)
             target = re.sub(r"(f16 = \w+)", rf"\1, row_group = {row_group}",

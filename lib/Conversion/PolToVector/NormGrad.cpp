@@ -218,8 +218,9 @@ static constexpr int64_t kTiledRows = 4;
 /// one: none in the shadow of others.
 void NormGrad::buildInOrder(OpBuilder &builder, IndexRange range) {
   // Elsewhere, groups have written what goes past the caches.
+  bool isTiled = rows.hasFewStreams();
   Value aligned = arith::ConstantIntOp::create(builder, loc, 0, 1);
-  if (op.dx && rows.hasFewStreams())
+  if (op.dx && isTiled)
     aligned = areAligned(builder, range);
   auto build = [&](Value begin, Value end, int64_t count) {
     buildLoop(
@@ -228,23 +229,20 @@ void NormGrad::buildInOrder(OpBuilder &builder, IndexRange range) {
           Group group{first.front(), count};
           Summed summed = buildSums(b, group);
           rows.chooseKind(b, aligned, [&](OpBuilder &inner, StoreKind kind) {
-            if (rows.hasFewStreams() && count > 1)
+            if (isTiled && count > 1)
               return buildTiledWrites(inner, group, summed.factors, kind);
             buildWrites(inner, group, summed.factors, kind);
           });
         });
   };
-  int64_t groupRows = rows.hasFewStreams() ? kTiledRows : getGroupRows();
+  int64_t groupRows = isTiled ? kTiledRows : getGroupRows();
   Value wholeEnd = getWholeEnd(builder, range, groupRows);
-  if (rows.hasFewStreams()) {
-    Value areTiles = builder.createOrFold<arith::AndIOp>(
-        loc, areTiled(builder), areShort(builder, groupRows));
-    wholeEnd = builder.createOrFold<arith::SelectOp>(loc, areTiles, wholeEnd,
-                                                     range.begin);
-  }
+  if (isTiled)
+    wholeEnd = builder.createOrFold<arith::SelectOp>(
+        loc, areTiled(builder, groupRows), wholeEnd, range.begin);
   build(range.begin, wholeEnd, groupRows);
   build(wholeEnd, range.end, 1);
-  if (rows.hasFewStreams())
+  if (isTiled)
     rows.fenceStores(builder);
 }
 

@@ -312,6 +312,7 @@ void RowPipeline::Prefetcher::prefetch(VectorBuilder &v, Value index) {
       continue;
     Value after = arith::AddIOp::create(builder, loc, column, shift);
     Value target = arith::SelectOp::create(builder, loc, isPast, after, column);
+    // What is near is prefetched into the first level later on.
     v.prefetch(row, target,
                near.empty() ? pipeline.rows.getPrefetchLevel() : 2);
   }
@@ -425,10 +426,12 @@ void RowPipeline::buildTiledWrites(OpBuilder &builder, Group group,
             rows.getEnd(), kTileColumns, writeTile);
 }
 
-Value RowPipeline::areTiled(OpBuilder &builder) {
-  return builder.createOrFold<arith::CmpIOp>(
+Value RowPipeline::areTiled(OpBuilder &builder, int64_t groupRows) {
+  Value areSeveral = builder.createOrFold<arith::CmpIOp>(
       loc, arith::CmpIPredicate::ugt, rows.getEnd(),
       arith::ConstantIndexOp::create(builder, loc, kTileColumns));
+  return builder.createOrFold<arith::AndIOp>(loc, areSeveral,
+                                             areShort(builder, groupRows));
 }
 
 /// Writes those rows of a group that have not been written, one by one: there
@@ -545,6 +548,8 @@ Value RowPipeline::areAligned(OpBuilder &builder, IndexRange range) {
   return loop.getResult(0);
 }
 
+/// Whether the second-level cache holds the rows of three such groups: those
+/// that are written and summed, and what is prefetched.
 Value RowPipeline::areShort(OpBuilder &builder, int64_t groupRows) {
   int64_t bytes = 0;
   for (Value input : inputs)

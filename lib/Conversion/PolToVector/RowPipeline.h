@@ -113,11 +113,9 @@ protected:
   /// Does so with the rows of a range, where they are aligned and as far as
   /// whole groups go. Returns where that ends.
   Value buildGroups(OpBuilder &builder, IndexRange range, Value areGrouped);
-  /// Whether the second-level cache holds the rows of three such groups: those
-  /// that are written and summed, and what is prefetched.
-  Value areShort(OpBuilder &builder, int64_t groupRows);
-  /// Whether rows are longer than one tile of columns.
-  Value areTiled(OpBuilder &builder);
+  /// Whether groups of so many rows are better written by tiles: of rows that
+  /// have several, and of which the second-level cache holds enough.
+  Value areTiled(OpBuilder &builder, int64_t groupRows);
   /// Whether all rows of a range may be written past the caches.
   Value areAligned(OpBuilder &builder, IndexRange range);
   /// Where the last whole group of a range ends.
@@ -156,6 +154,7 @@ private:
   class Prefetcher;
   void buildPlainRows(OpBuilder &builder, Group group, const Summed &summed);
   void buildWholeGroups(OpBuilder &builder, IndexRange range);
+  Value areShort(OpBuilder &builder, int64_t groupRows);
   Value areWorthGroups(OpBuilder &builder);
   int64_t getUnroll(OpBuilder &builder);
   Value getRowsPerTrip(OpBuilder &builder);

@@ -28,6 +28,6 @@
 // WORKERS: error: expected max_workers to be 1 to 65536, but got -1
 // NUMBER: error: expected pol.target of the device CPU to be a #pol.target, but got 5 : i64
 // ROWS: max_workers = 2, f16 = true, row_group = 1>
-// THREE: error: expected row_group to be a power of two, but got 3
+// THREE: error: expected row_group to be a power of two, 1 to 8, but got 3
 module attributes {test.another = 1} {
 }
